@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from hocket.rewrite.blocks import Block, Item, blocks_of, items_of
 from hocket.rewrite.collector import Collector
 from hocket.rewrite.divergence import Divergence
-from hocket.rewrite.effects import Barrier, Summary
+from hocket.rewrite.effects import Barrier, Summary, shows_order
 from hocket.rewrite.facts import Facts, facts_of
 from hocket.rewrite.interfaces import Interfaces
 from hocket.rewrite.program import Program
@@ -65,6 +66,11 @@ class Analysis:
         found = (scope.problem for scope in procedure.scope.chain() if scope.problem)
         return procedure.problem or next(found, "")
 
+    @cached_property
+    def sees_order(self) -> bool:
+        """Whether the program can tell which of two messages of other ranks was sent first."""
+        return shows_order(source.text for source in self.program.sources)
+
     @property
     def divergence(self) -> Divergence:
         if self._divergence is None:
@@ -81,6 +87,7 @@ class Analysis:
         if problem := self.problem(procedure):
             return Summary(barrier=Barrier("unknown-call", problem, "", line_of(procedure.node)))
         collector = Collector(procedure, self, self.facts(procedure))
+        collector.specification()
         # What returns early does no harm to the caller: a return may leave the procedure, but nothing around the call.
         collector.statements([node for node in procedure.body if node.type not in (";", "statement_label")])
         effects = collector.effects

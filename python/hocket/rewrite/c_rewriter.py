@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from hocket.rewrite.c_uniform import Uniform
 from hocket.rewrite.call_times import trace_times
 from hocket.rewrite.change import Edit, Piece, with_edits
 from hocket.rewrite.costs import Costs, cost_refusal
-from hocket.rewrite.effects import Effects
+from hocket.rewrite.effects import Effects, shows_order
 from hocket.rewrite.nesting import deep_nesting
 from hocket.rewrite.outcomes import Outcome, Rewritten
 from hocket.rewrite.sites import Options
@@ -35,9 +35,11 @@ from hocket.rewrite.windows import find_window, item_of
 from hocket.traces.trace import Trace
 
 
+@dataclass(frozen=True)
 class _NoSplitter:
     """Loops stay whole."""
 
+    sees_order: bool
     analysis = block = None
     private: frozenset[str] = frozenset()
     changed: frozenset[str] = frozenset()
@@ -194,7 +196,7 @@ def _find_window(call: CCall) -> None:
             for is_write in (False, True):
                 if not is_write or argument.use in ("out", "inout"):
                     waited.access(symbol, is_write, actual)
-    splitter: Any = _NoSplitter()
+    splitter: Any = _NoSplitter(shows_order(source.text for source in call.collector.program.sources))
     call.window = find_window(list(call.items), call.index, call.item.effects, waited.effects, frozenset(), splitter)
     if not call.window.has_work:
         for side, stop in (("before", call.window.above), ("after", call.window.below)):

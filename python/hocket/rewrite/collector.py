@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 
 from hocket.rewrite.calls import Calls
@@ -41,6 +42,15 @@ class Collector(Recorder):
         self.calls = Calls(self)
 
     # Statements
+
+    def specification(self) -> None:
+        """What the declarations read on entry: bounds of arrays and lengths of texts."""
+        for symbol in list(self.procedure.scope.symbols.values()):
+            for bound in (one for pair in symbol.bounds or () for one in pair if one is not None):
+                self.read(bound)
+            for name in re.findall(r"[a-z]\w*", symbol.kind) if symbol.type == "character" else ():
+                if self.procedure.scope.find(name) is not None:
+                    self._access(self.procedure.scope.variable(name), False, self.procedure.node)
 
     def statements(self, nodes: Iterable[Node]) -> None:
         pure = False

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from hocket.rewrite.sets import Access
@@ -56,3 +58,11 @@ class Summary:
     barrier: Barrier | None = None
     mpi: list[MpiUse] = field(default_factory=list)
     has_work: bool = True
+
+
+_ORDER_IS_SEEN = re.compile(rb"(?i)\bmpi_(any_source|i?m?probe|waitany|testany|waitsome|testsome|win_\w+)\b")
+
+
+def shows_order(texts: Iterable[bytes]) -> bool:
+    """Whether a program of these texts can tell which of two messages of other ranks was sent first."""
+    return any(_ORDER_IS_SEEN.search(text) for text in texts)

@@ -15,7 +15,7 @@ from hocket.rewrite.collector import Collector
 from hocket.rewrite.dependences import conflict_of
 from hocket.rewrite.effects import Effects
 from hocket.rewrite.sets import have_common_element
-from hocket.rewrite.splitting import keeps_bounds, renamed, without
+from hocket.rewrite.splitting import keeps_bounds, needs_for_bounds, renamed, without
 from hocket.rewrite.syntax import child_of
 from hocket.rewrite.values import loop_control
 
@@ -49,6 +49,8 @@ def find_fission(
     if control is None or inner is None or child_of(item.node, "end_do_loop_statement") is None:
         return None
     if child_of(item.node, "block_label_start_expression") is not None or item.annotation("keep"):
+        return None
+    if needs_for_bounds(item.node, waited, block, analysis, private):
         return None
     name, lower, upper, step = control
     symbol = block.procedure.scope.variable(name)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from hocket.rewrite.mpi_arguments import BoundArguments, bind, factors_of
 from hocket.rewrite.mpi_procedures import mpi_procedures
 from hocket.rewrite.sameness import ALL, NOBODY, OWN, Sameness
-from hocket.rewrite.syntax import Node, child_of, children, named, text_of, walk
+from hocket.rewrite.syntax import Node, child_of, identifiers, named, text_of, walk
 
 #: Collectives whose results all ranks of the communicator get.
 _SHARED = frozenset(f"mpi_{i}{name}" for i in ("", "i") for name in ("bcast", "allreduce", "allgather", "allgatherv"))
@@ -62,8 +62,10 @@ class SameCalls(Sameness):
         if symbol.type == "character":
             return count is not None and text_of(count) in (f"len({name})", symbol.kind.removeprefix("len="))
         if symbol.bounds is None:
-            return True
-        if count is None:
+            return count is None or (text_of(count).isdigit() and int(text_of(count)) > 0)
+        names = [one for pair in symbol.bounds for bound in pair if bound is not None for one in identifiers(bound)]
+        symbols = [self.procedure.scope.find(one) for one in names]
+        if count is None or not all(one and one.attributes & {"parameter", "intent(in)"} for one in symbols):
             return False
         extents = [text_of(upper) for lower, upper in symbol.bounds if upper is not None and lower is None]
         factors = sorted(text_of(one) for one in factors_of(count))
@@ -123,18 +125,15 @@ class SameCalls(Sameness):
     # Input and output
 
     def read_statement(self, node: Node) -> None:
+        """What files hold may be another thing for each rank, and at another place."""
         unit_node = child_of(node, "unit_identifier")
-        unit = _unit(unit_node)
-        symbol = self.procedure.scope.find(unit) if unit.isidentifier() else None
-        if unit_node is not None and symbol is not None and symbol.type == "character":
-            level = self.level(named(unit_node)[-1])
-        elif unit in ("", "*", "5", "input_unit"):  # only one rank may have it
-            level = NOBODY
-        else:
-            key = f"(unit {unit})"
-            level = max(self.state.get(key, NOBODY), self.level_here())
-            if key in self.state:
-                self.state[key] = level
+        unit = named(unit_node)[-1] if unit_node is not None and named(unit_node) else None
+        symbol = self.symbol(self.base(unit)) if unit is not None else None
+        is_internal = unit is not None and symbol is not None and symbol.type == "character"
+        level = self.level(unit) if unit is not None and is_internal else NOBODY
+        items = child_of(node, "input_item_list")
+        if items is not None and any(one.type != "identifier" for one in named(items)):
+            level = NOBODY  # how many values they take is not known
         formats = [one for one in node.children if one.type == "format_identifier"]
         level = max([level, *(self.highest(named(one)) for one in formats)])
         for one in node.children:
@@ -176,25 +175,15 @@ class SameCalls(Sameness):
                 self.assign(named(one)[-1], NOBODY)
 
     def open_statement(self, node: Node) -> None:
-        unit, level = _unit(child_of(node, "unit_identifier")), self.level_here()
         for one in node.children:
-            if one.type != "keyword_argument":
-                continue
-            word, value = text_of(named(one)[0]), named(one)[-1]
-            if word == "newunit":
-                unit = text_of(value)
-            if word in ("newunit", "iostat", "iomsg"):
-                self.assign(value, NOBODY)
-            else:
-                level = max(level, self.level(value))
-        unit_node = child_of(node, "unit_identifier")
-        if unit_node is not None:
-            level = max(level, self.highest(named(unit_node)))
-        if unit:
-            self.state[f"(unit {unit})"] = level
+            if one.type == "keyword_argument" and text_of(named(one)[0]) in ("newunit", "iostat", "iomsg"):
+                self.assign(named(one)[-1], NOBODY)
 
     def allocate_statement(self, node: Node) -> None:
         level = self.level_here()
+        words = [text_of(named(one)[0]) for one in named(node) if one.type == "keyword_argument"]
+        if "mold" in words or "source" in words:
+            level = NOBODY
         for one in named(node):
             if one.type == "keyword_argument":
                 self.assign(named(one)[-1], NOBODY)
@@ -210,8 +199,3 @@ class SameCalls(Sameness):
             self.assign(named(one)[-1] if one.type == "keyword_argument" else one, NOBODY)
             if one.type != "keyword_argument" and (key := self.key(one)):
                 self.state[f"shape:{key}"] = self.level_here()
-
-
-def _unit(node: Node | None) -> str:
-    parts = [one for one in children(node) if text_of(one) not in ("unit", "=")] if node is not None else []
-    return "".join(text_of(one) for one in parts)

@@ -49,6 +49,14 @@ class Sameness:
     #: What later calls may change, such as the buffers of persistent requests.
     lost: set[str] = field(default_factory=set)
     procedure: Procedure = field(init=False)
+    _defined: dict[str, bool] = field(default_factory=dict)
+
+    def defines(self, generic: str) -> bool:
+        """Whether the program has operators, or assignments, of its own: of a scope or of a type."""
+        if generic not in self._defined:
+            texts = (one.text.lower().replace(b" ", b"") for one in self.program.sources)
+            self._defined[generic] = any(generic.encode() in one for one in texts)
+        return self._defined[generic]
 
     def level_here(self) -> int:
         """Of the conditions under which a statement runs."""
@@ -104,7 +112,10 @@ class Sameness:
         if kind in _LITERALS or not node.is_named:
             return ALL
         if kind in ("identifier", "derived_type_member_expression"):
-            return self._variable(node)
+            symbol = self.symbol(node)
+            # A whole array has as many values as its shape says.
+            shape = self.shape(node) if symbol is not None and symbol.is_array else ALL
+            return max(self._variable(node), shape)
         if kind == "call_expression":
             return self._call(node)
         if kind == "keyword_argument":
@@ -115,7 +126,7 @@ class Sameness:
         if kind == "relational_expression" and text_of(named(node)[-1]) == "mpi_comm_null":
             comm = self.key(named(node)[0])
             return OWN if comm and comm == self.own else NOBODY
-        if any(name.startswith("operator") for one in self.procedure.scope.chain() for name in one.generics):
+        if self.defines("operator("):
             self._forget(node)
             return NOBODY
         return self.highest(named(node))
@@ -151,7 +162,7 @@ class Sameness:
             return NOBODY
         name, symbol = text_of(first), self.procedure.scope.find(text_of(first))
         if symbol is not None and (symbol.is_array or (symbol.type == "character" and _is_section(node))):
-            return max(self.level(first), self.highest(parts))
+            return max(self._variable(first), self.highest(parts))
         known = self.program.find(name, self.procedure)
         candidates = [known] if known is not None else self.reach.candidates(name, self.procedure)
         if candidates:

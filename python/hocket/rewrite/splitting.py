@@ -15,6 +15,7 @@ from hocket.rewrite.affine import Affine, Condition, Unknown, constant, known_va
 from hocket.rewrite.analysis import Analysis
 from hocket.rewrite.blocks import Block, Item
 from hocket.rewrite.collector import Collector, loop_body
+from hocket.rewrite.dependences import conflict_of
 from hocket.rewrite.effects import Effects
 from hocket.rewrite.libraries import isl
 from hocket.rewrite.sets import Access, formula, have_common_element, unknowns_of
@@ -48,6 +49,18 @@ class Split:
         return "no common element with the message in any of them (isl)" + (order if changes_order else "")
 
 
+def needs_for_bounds(node: Node, waited: Effects, block: Block, analysis: Analysis, private: Collection[str]) -> bool:
+    """Whether the bounds of a loop are, or may be, what is waited for."""
+    statement = child_of(node, "do_statement")
+    control_node = child_of(statement, "loop_control_expression") if statement is not None else None
+    control = loop_control(control_node) if control_node is not None else None
+    collector = Collector(block.procedure, analysis, analysis.facts(block.procedure))
+    for bound in control[1:] if control is not None else ():
+        if bound is not None:
+            collector.read(bound)
+    return conflict_of(waited, collector.effects, private) is not None
+
+
 @dataclass
 class Splitter:
     """For the loops of one block."""
@@ -57,6 +70,10 @@ class Splitter:
     private: Collection[str]
     changed: Collection[str]
 
+    @property
+    def sees_order(self) -> bool:
+        return self.analysis.sees_order
+
     def split(self, item: Item, waited: Effects, is_above: bool = False) -> Split | None:
         """`waited` are the effects of the wait, or of the start if the loop is above it.
 
@@ -65,7 +82,7 @@ class Splitter:
         if item.node.type != "do_loop" or item.annotation("keep"):
             return None
         loop = self.loop(item.node)
-        if loop is None:
+        if loop is None or needs_for_bounds(item.node, waited, self.block, self.analysis, self.private):
             return None
         touching = self._touching(loop, waited)
         if touching is None:

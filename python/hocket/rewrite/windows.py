@@ -159,8 +159,10 @@ def _look_down(
     window: Window, items: list[Item], waited: Effects, private: Collection[str], splitter: Splitter
 ) -> None:
     delayed: list[Effects] = []
+    # What others send later may reach a third rank before what this one sends without having received.
+    keeps_order = bool(waited.written) and splitter.sees_order
     for item in items:
-        stop = _barrier_of(item) or _mpi_below(item, bool(delayed))
+        stop = _barrier_of(item) or _mpi_below(item, bool(delayed) or keeps_order)
         if stop is not None:
             window.below = stop if window.below.code == "end" else window.below
             break
