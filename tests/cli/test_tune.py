@@ -330,7 +330,7 @@ def test_whole_runs_decide_on_started_calls_whose_schedule_is_not_shown_to_be_fa
 def test_where_a_run_that_decides_fails_the_rest_goes_on(runner, tmp_path, monkeypatch):
     for module in (measurement, trial):
         monkeypatch.setattr(module, "ratio_of", lambda *_: evidence.Ratio(1.0, 0.5, 2.0))
-    program = STARTED_REDUCTIONS.replace("sleep(2)", "MPI_Abort(MPI_COMM_WORLD, 3)")
+    program = STARTED_REDUCTIONS.replace("!plan ||", "plan &&").replace("sleep(2)", "MPI_Abort(MPI_COMM_WORLD, 3)")
     command = runner.command(2, runner.compile(program), "plan with them")
     options = tune.TuneOptions(repetitions=3, timeout_s=200, fit=False, progress="on", measure_s=5.0)
     result = tune.tune(command, Network.from_file(str(NETWORK)), tmp_path / "result", options)
