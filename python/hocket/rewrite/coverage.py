@@ -16,7 +16,7 @@ from hocket.rewrite.sets import Access, Range, formula, unknowns_of
 from hocket.rewrite.splitting import without
 from hocket.rewrite.symbols import Symbol
 from hocket.rewrite.syntax import Node, child_of, named, source_of, text_of, walk
-from hocket.rewrite.values import Place, loop_control
+from hocket.rewrite.values import Place, control_of
 
 _INSIDE_DO = frozenset({"do_statement", "end_do_loop_statement", "comment", "&"})
 
@@ -89,9 +89,7 @@ def _is_plain(node: Node) -> bool:
         return True
     if node.type != "do_loop":
         return False
-    statement = child_of(node, "do_statement")
-    control_node = child_of(statement, "loop_control_expression") if statement is not None else None
-    control = loop_control(control_node) if control_node is not None else None
+    control = control_of(node)
     if control is None or control[3] is not None or any(one.type == "call_expression" for one in control[1:3] if one):
         return False
     return all(_is_plain(one) for one in node.children if one.is_named and one.type not in _INSIDE_DO)

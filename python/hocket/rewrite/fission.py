@@ -17,7 +17,7 @@ from hocket.rewrite.effects import Effects
 from hocket.rewrite.sets import have_common_element
 from hocket.rewrite.splitting import keeps_bounds, needs_for_bounds, renamed, without
 from hocket.rewrite.syntax import child_of
-from hocket.rewrite.values import loop_control
+from hocket.rewrite.values import control_of
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,7 @@ def find_fission(
     item: Item, waited: Effects, analysis: Analysis, block: Block, private: Collection[str], changed: Collection[str]
 ) -> Fission | None:
     """None if the loop cannot be distributed, or nothing in it is independent."""
-    statement = child_of(item.node, "do_statement") if item.node.type == "do_loop" else None
-    control_node = child_of(statement, "loop_control_expression") if statement is not None else None
-    control = loop_control(control_node) if control_node is not None else None
+    control = control_of(item.node)
     inner = next(inner_blocks(block, item.node), None)
     if control is None or inner is None or child_of(item.node, "end_do_loop_statement") is None:
         return None

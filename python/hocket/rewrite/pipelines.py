@@ -25,7 +25,7 @@ from hocket.rewrite.sets import Access, have_common_element
 from hocket.rewrite.splitting import keeps_bounds, renamed, without
 from hocket.rewrite.symbols import Procedure, Symbol
 from hocket.rewrite.syntax import Node, child_of, source_of, text_of, walk
-from hocket.rewrite.values import loop_control
+from hocket.rewrite.values import control_of
 
 #: What they give is written on every rank, whatever the message is.
 _SURE = frozenset({"MPI_Allreduce", "MPI_Scan"})
@@ -121,9 +121,7 @@ def find_pipeline(bound: BoundArguments, block: Block, analysis: Analysis) -> Pi
 
 def _control(loop: Node) -> tuple[str, Node, Node] | None:
     """Variable and bounds of a loop without a step, a label or a name."""
-    statement = child_of(loop, "do_statement")
-    control_node = child_of(statement, "loop_control_expression") if statement is not None else None
-    control = loop_control(control_node) if control_node is not None else None
+    control = control_of(loop)
     if control is None or control[3] is not None or child_of(loop, "end_do_loop_statement") is None:
         return None
     return None if child_of(loop, "block_label_start_expression") is not None else control[:3]

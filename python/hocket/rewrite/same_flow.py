@@ -196,8 +196,6 @@ class SameFlow(SameJumps):
                 self._statement(one)
         self.after_unknown()
         self.here, self.is_reachable = before, True
-        for name in [name for name in self.state if name.startswith("(unit")]:
-            del self.state[name]
 
     def _assignment_statement(self, node: Node) -> None:
         left, right = named(node)[0], named(node)[-1]

@@ -21,7 +21,7 @@ from hocket.rewrite.libraries import isl
 from hocket.rewrite.sets import Access, formula, have_common_element, unknowns_of
 from hocket.rewrite.symbols import Scope, Symbol
 from hocket.rewrite.syntax import Node, child_of, identifiers, source_of, text_of, walk
-from hocket.rewrite.values import loop_control
+from hocket.rewrite.values import control_of
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,7 @@ class Split:
 
 def needs_for_bounds(node: Node, waited: Effects, block: Block, analysis: Analysis, private: Collection[str]) -> bool:
     """Whether the bounds of a loop are, or may be, what is waited for."""
-    statement = child_of(node, "do_statement")
-    control_node = child_of(statement, "loop_control_expression") if statement is not None else None
-    control = loop_control(control_node) if control_node is not None else None
+    control = control_of(node)
     collector = Collector(block.procedure, analysis, analysis.facts(block.procedure))
     for bound in control[1:] if control is not None else ():
         if bound is not None:
@@ -119,9 +117,7 @@ class Splitter:
         return text.removeprefix(" + ").strip()
 
     def loop(self, node: Node) -> Loop | None:
-        statement = child_of(node, "do_statement")
-        control_node = child_of(statement, "loop_control_expression") if statement is not None else None
-        control = loop_control(control_node) if control_node is not None else None
+        control = control_of(node)
         if control is None or control[3] is not None or child_of(node, "end_do_loop_statement") is None:
             return None
         if child_of(node, "block_label_start_expression") is not None:

@@ -114,6 +114,13 @@ def triplet(node: Node) -> tuple[Node | None, Node | None, Node | None]:
     return found[0], found[1], found[2]
 
 
+def control_of(loop: Node) -> tuple[str, Node, Node, Node | None] | None:
+    """`loop_control` of a do loop; None for all other statements."""
+    statement = child_of(loop, "do_statement") if loop.type == "do_loop" else None
+    control = child_of(statement, "loop_control_expression") if statement is not None else None
+    return loop_control(control) if control is not None else None
+
+
 def loop_control(node: Node) -> tuple[str, Node, Node, Node | None] | None:
     """Variable, lower and upper bound, and step of a do loop that counts."""
     parts = named(node)

@@ -17,7 +17,7 @@ from hocket.rewrite.fission import Fission
 from hocket.rewrite.splitting import Split
 from hocket.rewrite.symbols import Procedure
 from hocket.rewrite.syntax import Node, child_of, children, named, text_of, walk
-from hocket.rewrite.values import Place, loop_control
+from hocket.rewrite.values import Place, control_of
 
 
 @dataclass
@@ -95,9 +95,7 @@ class Weights:
         return found
 
     def _iterations(self, node: Node, procedure: Procedure) -> float:
-        statement = child_of(node, "do_statement")
-        control_node = child_of(statement, "loop_control_expression") if statement is not None else None
-        control = loop_control(control_node) if control_node is not None else None
+        control = control_of(node)
         if control is None:
             return USUAL_COUNT
         ends = [self._number(one, procedure) for one in control[1:3]]
