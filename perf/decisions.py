@@ -28,7 +28,13 @@ COLLECTIVES = (
     "gather",
     "barrier",
 )
-CASES = (("fat-tree:8x8x2", 64), ("tree:8x32", 64), ("tree:8x32", 256), ("fat-tree:8x8x16", 1024))
+CASES = (
+    ("fat-tree:8x8x2", 64),
+    ("tree:8x32", 64),
+    ("dragonfly:8,16,8", 64),  # of 16,512 hosts
+    ("tree:8x32", 256),
+    ("fat-tree:8x8x16", 1024),
+)
 
 
 def measure(spec: str, num_members: int, samples: int) -> dict[str, list[float]]:

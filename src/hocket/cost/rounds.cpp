@@ -132,44 +132,14 @@ private:
     std::vector<std::size_t> first_;  // [rank] its first op
 };
 
-/// Sums by place, of which few are touched before they are cleared.
-class Sums {
-public:
-    explicit Sums(std::size_t places) : sums_(places, 0) {}
-    void add(std::size_t place, double value) {
-        if (sums_[place] == 0) touched_.push_back(place);
-        sums_[place] += value;
-        largest_ = std::max(largest_, sums_[place]);
-    }
-    [[nodiscard]] double largest() const { return largest_; }
-    /// Of both at one place.
-    friend double largest_sum(const Sums& a, const Sums& b) {
-        double largest = 0;
-        for (std::size_t i = 0; i < a.sums_.size(); ++i) largest = std::max(largest, a.sums_[i] + b.sums_[i]);
-        return largest;
-    }
-    void clear() {
-        for (const std::size_t place : touched_) sums_[place] = 0;
-        touched_.clear();
-        largest_ = 0;
-    }
-
-private:
-    std::vector<double> sums_;
-    std::vector<std::size_t> touched_;
-    double largest_ = 0;
-};
-
-/// What each rank and each link has to do, in a round or in all.
+/// What each rank has to do, in a round or in all.
 struct Work {
-    Work(std::size_t num_ranks, std::size_t num_capacities)
-        : send_s(num_ranks), receive_s(num_ranks), combined(num_ranks), link_s_per_byte(num_capacities) {}
-    Sums send_s, receive_s, combined, link_s_per_byte;
+    explicit Work(std::size_t num_ranks) : send_s(num_ranks), receive_s(num_ranks), combined(num_ranks) {}
+    Sums send_s, receive_s, combined;
     void clear() {
         send_s.clear();
         receive_s.clear();
         combined.clear();
-        link_s_per_byte.clear();
     }
 };
 
@@ -199,17 +169,24 @@ Rounds rounds_of(std::span<const RankSchedule> parts, std::int32_t segments) {
 }
 
 RoundTimes::RoundTimes(const Rounds& rounds, const Network& network, const CostModel& costs,
-                       std::span<const Rank> ranks)
+                       std::span<const Rank> ranks) {
+    LinkSums of_links(static_cast<std::size_t>(network.num_capacities()));
+    *this = RoundTimes(rounds, network, costs, ranks, of_links);
+}
+
+RoundTimes::RoundTimes(const Rounds& rounds, const Network& network, const CostModel& costs,
+                       std::span<const Rank> ranks, LinkSums& of_links)
     : rendezvous_bytes_(static_cast<double>(costs.rendezvous_limit_bytes())) {
     const auto num_ranks = static_cast<std::size_t>(rounds.num_ranks);
-    const auto num_capacities = static_cast<std::size_t>(network.num_capacities());
-    Work now(num_ranks, num_capacities), all(num_ranks, num_capacities);
+    Work now(num_ranks), all(num_ranks);
+    of_links.in_all.clear();
     double all_work_s = 0;
     const auto on_cores = [&](double work_s) { return costs->cores > 0 ? work_s / costs->cores : 0; };
     std::vector<LinkId> route;
     std::vector<Exchange> pairs;
     for (const Rounds::Round& round : rounds.rounds) {
         now.clear();
+        of_links.in_round.clear();
         pairs.clear();
         const auto times = static_cast<double>(round.times);
         double latency_s = 0, largest = 0, work_s = 0;
@@ -225,8 +202,11 @@ RoundTimes::RoundTimes(const Rounds& rounds, const Network& network, const CostM
             for (const LinkId l : route) {
                 const Link& link = network.link(l);
                 route_s += link.latency_s;
-                charge(&Work::link_s_per_byte, static_cast<std::size_t>(link.capacity),
-                       message.copies * message.blocks / (link.bandwidth_bytes_per_s * costs->link_efficiency));
+                const double s_per_byte =
+                    message.copies * message.blocks / (link.bandwidth_bytes_per_s * costs->link_efficiency);
+                const auto capacity = static_cast<std::size_t>(link.capacity);
+                of_links.in_round.add(capacity, s_per_byte);
+                of_links.in_all.add(capacity, times * s_per_byte);
             }
             latency_s = std::max(latency_s, route_s);
             largest = std::max(largest, message.blocks);
@@ -248,7 +228,7 @@ RoundTimes::RoundTimes(const Rounds& rounds, const Network& network, const CostM
         const Term term{times,
                         overhead_s + latency_s,
                         2 * latency_s + overhead_s,
-                        now.link_s_per_byte.largest() + reduce_s_per_byte,
+                        of_links.in_round.largest() + reduce_s_per_byte,
                         largest,
                         largest_pair};
         if (!terms_.empty() && terms_.back().takes_as_long_as(term)) {
@@ -258,7 +238,7 @@ RoundTimes::RoundTimes(const Rounds& rounds, const Network& network, const CostM
         }
     }
     stage_fixed_s_ = std::max(largest_sum(all.send_s, all.receive_s), on_cores(all_work_s));
-    stage_s_per_byte_ = std::max(all.link_s_per_byte.largest(), all.combined.largest() / costs->reduce_bytes_per_s);
+    stage_s_per_byte_ = std::max(of_links.in_all.largest(), all.combined.largest() / costs->reduce_bytes_per_s);
 }
 
 bool RoundTimes::waits(double block_bytes, std::int32_t segments) const {

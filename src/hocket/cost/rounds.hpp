@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hocket/cost/cost_model.hpp"
+#include "hocket/cost/sums.hpp"
 #include "hocket/network/network.hpp"
 #include "hocket/schedule/schedule.hpp"
 
@@ -55,6 +56,8 @@ public:
 
     /// `ranks[v]` is the rank on the network of the schedule's rank v.
     RoundTimes(const Rounds&, const Network&, const CostModel&, std::span<const Rank> ranks);
+    /// The same in room that is there already, for all links of the network.
+    RoundTimes(const Rounds&, const Network&, const CostModel&, std::span<const Rank> ranks, LinkSums& room);
 
     /// Of a call whose blocks have so many bytes, in `segments` >= 1. With `takes_turns`, pairs above the rendezvous
     /// size do, else they are taken to send both ways at once.
@@ -79,7 +82,7 @@ private:
     };
     std::vector<Term> terms_;
     double stage_fixed_s_ = 0, stage_s_per_byte_ = 0;
-    double rendezvous_bytes_;
+    double rendezvous_bytes_ = 0;
 };
 
 }  // namespace hocket::cost

@@ -93,7 +93,10 @@ std::vector<std::pair<std::int64_t, std::int64_t>> sizes_of(Collective collectiv
 }  // namespace
 
 Decider::Decider(const Network& network, const CostModel& costs, std::string_view mpi)
-    : network_(network), costs_(costs), segment_bytes_(segment_sizes(costs.rendezvous_limit_bytes())) {
+    : network_(network),
+      costs_(costs),
+      segment_bytes_(segment_sizes(costs.rendezvous_limit_bytes())),
+      of_links_(static_cast<std::size_t>(network.num_capacities())) {
     if (network.calibration() == nullptr) return;
     for (const network::NativeTimes& times : network.calibration()->natives) {
         const Collective collective = collective_from(times.collective);
@@ -181,7 +184,7 @@ Decider::Ordered Decider::ordered(const Algorithm& algorithm, std::span<const Ra
 }
 
 Decider::Ordered Decider::ordered(const Algorithm& algorithm, const cost::Rounds& rounds, std::span<const Rank> members,
-                                  std::vector<Rank> order, std::vector<std::int32_t> starts) const {
+                                  std::vector<Rank> order, std::vector<std::int32_t> starts) {
     const auto num_ranks = static_cast<std::int32_t>(members.size());
     Ordered found{&algorithm, std::move(order), std::move(starts), {}};
     std::vector<Rank> walked(members.size());
@@ -190,7 +193,7 @@ Decider::Ordered Decider::ordered(const Algorithm& algorithm, const cost::Rounds
             const auto position = static_cast<std::size_t>((first + v) % num_ranks);
             walked[static_cast<std::size_t>(v)] = members[found.order.empty() ? position : found.order[position].at()];
         }
-        found.of_roots.emplace_back(rounds, network_, costs_, walked);
+        found.of_roots.emplace_back(rounds, network_, costs_, walked, of_links_);
     }
     return found;
 }
@@ -209,8 +212,11 @@ double Decider::native_s(Collective collective, std::span<const Rank> members, s
     return native_s(own, ordered(*own.algorithm, members, {}), num_ranks, bytes);
 }
 
-std::vector<std::vector<Rank>> Decider::orders(std::span<const Rank> members) const {
-    std::vector<std::vector<Rank>> found{{}};
+const std::vector<std::vector<Rank>>& Decider::orders(std::span<const Rank> members) {
+    auto& [those, found] = orders_;
+    if (std::equal(members.begin(), members.end(), those.begin(), those.end())) return found;
+    those.assign(members.begin(), members.end());
+    found.assign(1, {});
     for (const network::Branch branch : {network::Branch::listed, network::Branch::fastest_first}) {
         std::vector<Rank> order = network::depth_first_order(network_, members, Rank{0}, branch);
         if (std::is_sorted(order.begin(), order.end())) order.clear();
@@ -249,7 +255,7 @@ Decider::Choice Decider::best(const std::vector<Ordered>& candidates, std::int32
 
 std::vector<Decider::Ordered> Decider::candidates(Collective collective, std::span<const Rank> members) {
     std::vector<Ordered> found;
-    const auto tried = orders(members);
+    const auto& tried = orders(members);
     for (const Algorithm& algorithm : collectives::all_algorithms()) {
         if (algorithm.collective != collective) continue;
         if (algorithm.has_starts) {
@@ -269,7 +275,7 @@ std::vector<Decider::Ordered> Decider::candidates(Collective collective, std::sp
 }
 
 void Decider::add_with_starts(const Algorithm& algorithm, std::span<const Rank> members,
-                              const std::vector<std::vector<Rank>>& orders, std::vector<Ordered>& found) const {
+                              const std::vector<std::vector<Rank>>& orders, std::vector<Ordered>& found) {
     const auto num_ranks = static_cast<std::int32_t>(members.size());
     if (num_ranks > most_emitted) return;
     const bool among_nodes = algorithm.collective == Collective::alltoall;

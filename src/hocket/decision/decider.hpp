@@ -112,14 +112,14 @@ private:
     /// @throws InvalidInput  for an algorithm that sends too many messages
     Ordered ordered(const collectives::Algorithm&, std::span<const Rank> members, std::vector<Rank> order);
     Ordered ordered(const collectives::Algorithm&, const cost::Rounds&, std::span<const Rank> members,
-                    std::vector<Rank> order, std::vector<std::int32_t> starts = {}) const;
+                    std::vector<Rank> order, std::vector<std::int32_t> starts = {});
     /// Every algorithm in every order, those that are too large for a schedule too: natively they may be in use.
     std::vector<Ordered> candidates(Collective, std::span<const Rank> members);
     /// An algorithm with starts, in each order in which some ways between neighbours are slower or longer than others.
     void add_with_starts(const collectives::Algorithm&, std::span<const Rank> members,
-                         const std::vector<std::vector<Rank>>& orders, std::vector<Ordered>& found) const;
+                         const std::vector<std::vector<Rank>>& orders, std::vector<Ordered>& found);
     /// Orders worth trying: that of the ranks, and along the network.
-    [[nodiscard]] std::vector<std::vector<Rank>> orders(std::span<const Rank> members) const;
+    const std::vector<std::vector<Rank>>& orders(std::span<const Rank> members);
     [[nodiscard]] Choice best(const std::vector<Ordered>& candidates, std::int32_t num_ranks, std::int64_t bytes) const;
     const Found& found(Collective, std::span<const Rank> members);
     Found decide(Collective, std::span<const Rank> members);
@@ -130,6 +130,8 @@ private:
     std::map<Collective, std::vector<Native>> natives_;  // those that are known, in increasing order of bytes
     std::map<Key, cost::Rounds> rounds_;
     std::map<std::pair<Collective, std::vector<NodeId>>, Found> found_;
+    std::pair<std::vector<Rank>, std::vector<std::vector<Rank>>> orders_;  // of the last members
+    cost::LinkSums of_links_;
 };
 
 }  // namespace hocket::decision

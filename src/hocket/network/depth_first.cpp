@@ -14,6 +14,36 @@ namespace hocket::network {
 
 namespace {
 constexpr std::size_t most_members = 1 << 20;
+
+/// From each node down to its farthest member, by latency; less than 0 where there is none.
+std::vector<double> farthest_member_s(const Network& network, const std::vector<std::vector<Rank>>& members_on,
+                                      NodeId first) {
+    const std::size_t num_nodes = members_on.size();
+    std::vector<NodeId> queue{first}, parent(num_nodes);
+    std::vector<bool> seen(num_nodes, false);
+    seen[first.at()] = true;
+    for (std::size_t i = 0; i < queue.size(); ++i)
+        for (const LinkId l : network.links_from(queue[i])) {
+            const NodeId next = network.link(l).target;
+            if (seen[next.at()]) continue;
+            seen[next.at()] = true;
+            parent[next.at()] = queue[i];
+            queue.push_back(next);
+        }
+    std::vector<double> farthest_s(num_nodes, -1);
+    for (std::size_t node = 0; node < num_nodes; ++node)
+        if (!members_on[node].empty()) farthest_s[node] = 0;
+    for (std::size_t i = queue.size(); i-- > 1;) {
+        const NodeId node = queue[i];
+        if (farthest_s[node.at()] < 0) continue;
+        double step_s = 0;
+        for (const LinkId l : network.links_from(parent[node.at()]))
+            if (network.link(l).target == node) step_s = network.link(l).latency_s;
+        double& above_s = farthest_s[parent[node.at()].at()];
+        above_s = std::max(above_s, farthest_s[node.at()] + step_s);
+    }
+    return farthest_s;
+}
 }  // namespace
 
 std::vector<Rank> depth_first_order(const Network& network, std::span<const Rank> members, Rank start, Branch branch) {
@@ -30,32 +60,8 @@ std::vector<Rank> depth_first_order(const Network& network, std::span<const Rank
     auto& leaders = members_on[first.at()];
     std::rotate(leaders.begin(), std::find(leaders.begin(), leaders.end(), start), leaders.end());
 
-    // Breadth first, to know how far the members of each branch are.
-    std::vector<NodeId> queue{first}, parent(num_nodes);
-    std::vector<bool> seen(num_nodes, false);
-    seen[first.at()] = true;
-    for (std::size_t i = 0; i < queue.size(); ++i)
-        for (const LinkId l : network.links_from(queue[i])) {
-            const NodeId next = network.link(l).target;
-            if (seen[next.at()]) continue;
-            seen[next.at()] = true;
-            parent[next.at()] = queue[i];
-            queue.push_back(next);
-        }
-    // From a node down to its farthest member, by latency; less than 0 where there is none.
-    std::vector<double> farthest_s(num_nodes, -1);
-    for (std::size_t node = 0; node < num_nodes; ++node)
-        if (!members_on[node].empty()) farthest_s[node] = 0;
-    if (branch == Branch::deepest_last)
-        for (std::size_t i = queue.size(); i-- > 1;) {
-            const NodeId node = queue[i];
-            if (farthest_s[node.at()] < 0) continue;
-            double step_s = 0;
-            for (const LinkId l : network.links_from(parent[node.at()]))
-                if (network.link(l).target == node) step_s = network.link(l).latency_s;
-            double& above_s = farthest_s[parent[node.at()].at()];
-            above_s = std::max(above_s, farthest_s[node.at()] + step_s);
-        }
+    std::vector<double> farthest_s;
+    if (branch == Branch::deepest_last) farthest_s = farthest_member_s(network, members_on, first);
     const auto key = [&](LinkId l) {
         const Link& link = network.link(l);
         switch (branch) {
@@ -72,10 +78,10 @@ std::vector<Rank> depth_first_order(const Network& network, std::span<const Rank
     };
     std::vector<Rank> order;
     order.reserve(members.size());
-    std::fill(seen.begin(), seen.end(), false);
+    std::vector<bool> seen(num_nodes, false);
     std::vector<NodeId> waiting{first};
     std::vector<std::tuple<double, NodeId>> next;
-    while (!waiting.empty()) {
+    while (!waiting.empty() && order.size() < members.size()) {
         const NodeId node = waiting.back();
         waiting.pop_back();
         if (seen[node.at()]) continue;

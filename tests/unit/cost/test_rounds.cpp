@@ -121,6 +121,17 @@ TEST_CASE("on networks without congestion it is what the simulation finds") {
     }
 }
 
+TEST_CASE("many may share the room for what links carry") {
+    const Network star = network::build(network::star(8, {.bandwidth_bytes_per_s = 1e8, .latency_s = 1e-5}));
+    cost::LinkSums room(static_cast<std::size_t>(star.num_capacities()));
+    for (const collectives::Algorithm& algorithm : collectives::all_algorithms()) {
+        CAPTURE(algorithm.name);
+        const Rounds rounds = rounds_of(algorithm, 8);
+        const RoundTimes alone(rounds, star, CostModel{}, ranks_below(8));
+        CHECK(RoundTimes(rounds, star, CostModel{}, ranks_below(8), room) == alone);
+    }
+}
+
 TEST_CASE("where ranks share cores their overheads follow each other") {
     const Network star = network::build(network::star(4, {.bandwidth_bytes_per_s = 1e6}));
     const auto ranks = ranks_below(4);
