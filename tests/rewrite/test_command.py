@@ -94,7 +94,7 @@ def test_a_dependence_and_a_hint_are_explained(tmp_path: Path, hocket_cli) -> No
     [
         (["missing.f90"], "missing.f90: cannot be read"),
         (["solver.txt"], "solver.txt: its name ends with '.txt'; accepted: .f90"),
-        (["small.f90", "--verify"], "--verify needs files and a command"),
+        (["small.f90", "--verify"], "--verify needs a command behind the files"),
         (["small.f90", "--verify", "--", "mpiexec", "-n", "2", "./small"], "has no {}"),
         (["small.f90", "--verify", "--", "mpiexec", "{}"], "does not tell the number of ranks"),
         (["small.f90", "--verify", "--build", "gfortran '", "--", "mpiexec", "-n", "2", "{}"], "No closing quotation"),

@@ -323,7 +323,7 @@ def test_an_exchange_announces_its_message_before_it_receives() -> None:
 
 
 def test_the_status_of_an_exchange_is_that_of_its_receive() -> None:
-    swap = "call MPI_Sendrecv(b, n, MPI_REAL8, k, 1, a, n, MPI_REAL8, k, 1, MPI_COMM_WORLD, st, ierr)"
+    swap = "call MPI_Sendrecv(b, n, MPI_REAL8, k, 1, a, n, MPI_REAL8, 3, 1, MPI_COMM_WORLD, st, ierr)"
     new, _ = rewritten(module(f"{swap}\n{WORK}\nk = st(MPI_TAG)", declarations="    integer :: st(MPI_STATUS_SIZE)"))
     lines = new.splitlines()
     (receive,) = [line for line in lines if "MPI_Irecv(a" in line]

@@ -111,6 +111,7 @@ def command(
       hocket rewrite solver.f90 grid.f90 --diff
       hocket rewrite solver.f90 grid.f90 --apply --verify -- mpiexec -n 4 {}
     """
+    from hocket.report.text import counted
     from hocket.rewrite.rewriter import rewrite
     from hocket.rewrite.sites import Options
     from hocket.rewrite.syntax import read_source
@@ -166,7 +167,7 @@ def command(
     else:
         _print(result, comparisons, shows_diff, explain)
         if applies and is_right:
-            message(f"{len(result.changed)} file(s) written")
+            message(f"{counted(len(result.changed), 'file')} written")
     if not is_right:
         if applies:
             message("no file was written: see above")
@@ -251,7 +252,8 @@ def _split_words(words: tuple[str, ...], verifies: bool) -> tuple[list[Path], tu
     suffixes = (*FREE_FORM, *SUFFIXES, *C_SUFFIXES)
     end = next((i for i, word in enumerate(words) if not word.lower().endswith(suffixes)), len(words))
     if end == 0 or end == len(words):
-        raise InvalidInput("--verify needs files and a command", "hocket rewrite a.f90 --verify -- mpiexec -n 4 {}")
+        missing = "a file of Fortran, C or C++" if end == 0 else "a command behind the files"
+        raise InvalidInput(f"--verify needs {missing}", "hocket rewrite a.f90 --verify -- mpiexec -n 4 {}")
     return [Path(word) for word in words[:end]], words[end:]
 
 
@@ -278,6 +280,8 @@ def _print(result: Rewritten, comparisons: list[Comparison], shows_diff: bool, e
             message("nothing can be rewritten; without --diff the reasons are shown")
         for path in result.changed:
             print(unified_diff(path, result.old[path], result.new[path]), end="")
+        for comparison in comparisons:
+            message(_compared(comparison))
         return
     rows = [
         (f"{one.path}:{one.line}", one.procedure, one.name, _rewritten(one) if one.is_rewritten else _why(one))
@@ -297,9 +301,15 @@ def _print(result: Rewritten, comparisons: list[Comparison], shows_diff: bool, e
                 f"  refused ({refusal.code}): {refusal.reason}" + (f"\n    hint: {refusal.hint}" * bool(refusal.hint))
             )
     for comparison in comparisons:
-        verdict = comparison.difference or "the same lines of output and files, bit for bit"
-        times = f"{comparison.original_s:.2f} s and {comparison.rewritten_s:.2f} s"
-        print(f"{comparison.ranks} ranks: {verdict} ({times})")
+        print(_compared(comparison))
+
+
+def _compared(comparison: Comparison) -> str:
+    from hocket.report.text import counted
+
+    verdict = comparison.difference or "the same lines of output and files, bit for bit"
+    times = f"{comparison.original_s:.2f} s and {comparison.rewritten_s:.2f} s"
+    return f"{counted(comparison.ranks, 'rank')}: {verdict} ({times})"
 
 
 def _rewritten(outcome: Outcome) -> str:

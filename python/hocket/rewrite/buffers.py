@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hocket.rewrite.blocks import Item
-from hocket.rewrite.facts import Facts
+from hocket.rewrite.facts import Facts, base_identifier
 from hocket.rewrite.mpi_arguments import BoundArguments
 from hocket.rewrite.mpi_procedures import EXACT_DATATYPES, EXACT_OPERATIONS, ORDERED_OPERATIONS, Argument
 from hocket.rewrite.symbols import Procedure, Symbol
@@ -33,13 +33,13 @@ class Obligation:
     proof: str
 
 
-def kept_names(bound: BoundArguments) -> list[str]:
+def kept_names(bound: BoundArguments, procedure: Procedure) -> list[str]:
     """Of the variables that MPI accesses after the call has returned, each once, in their order."""
     names = []
     for argument, actual in bound.pairs():
         if argument.is_buffer or argument.use == "kept":
             names.append(next((text_of(node) for node in walk(actual) if node.type == "identifier"), ""))
-    return [name for name in dict.fromkeys(names) if name and not name.startswith("mpi_")]
+    return [name for name in dict.fromkeys(names) if name and not procedure.scope.is_of_mpi(name)]
 
 
 def check_buffers(bound: BoundArguments, procedure: Procedure) -> tuple[list[Refusal], list[Obligation]]:
@@ -102,7 +102,7 @@ def _refusal_of(argument: Argument, actual: Node, procedure: Procedure) -> Refus
         return Refusal("equivalence", f"{symbol.name} is in an equivalence statement", "take it out")
     if symbol.common:
         return Refusal("common", f"{symbol.name} is in common {symbol.common}", "move it to a module")
-    if procedure.scope.has_attribute(symbol.name, "volatile"):
+    if "volatile" in symbol.attributes or procedure.scope.has_attribute(symbol.name, "volatile"):
         return Refusal("volatile", f"{symbol.name} is volatile")
     if symbol.is_derived:
         return Refusal("derived-type", f"{symbol.name} is of a derived type", "copy it to an array of a basic type")
@@ -172,7 +172,7 @@ def _same_storage(bound: BoundArguments, procedure: Procedure) -> Iterator[Refus
         if argument.is_buffer and text_of(actual) != "mpi_in_place"
     ]
     known = [(symbol, argument) for symbol, argument in bases if symbol is not None]
-    if len({id(symbol) for symbol, _ in known}) < len(known):
+    if len({symbol.key for symbol, _ in known}) < len(known):
         texts = {text_of(actual) for argument, actual in bound.pairs() if argument.is_buffer}
         if len(texts) == 1:
             yield Refusal("aliasing", "the same buffer is sent and received", "use MPI_IN_PLACE")
@@ -196,6 +196,21 @@ def check_error_code(bound: BoundArguments, facts: Facts, handles_errors: bool) 
     return None
 
 
+def check_status(bound: BoundArguments, procedure: Procedure, facts: Facts) -> Refusal | None:
+    """MPICH 4.0 and MPI_PROC_NULL: the status has other values after MPI_Irecv and MPI_Wait than after MPI_Recv."""
+    status, source = bound.actual("status"), bound.actual("source")
+    base = base_identifier(status) if status is not None else None
+    if base is None or source is None or text_of(base) == "mpi_status_ignore":
+        return None
+    symbol = procedure.scope.variable(text_of(base))
+    is_own = symbol.alias == symbol.key and symbol.key.startswith(f"{procedure.scope.name}::") and not symbol.is_dummy
+    is_read = not is_own or text_of(base) in facts.read_statuses
+    if not is_read or text_of(source).isdigit() or text_of(source) == "mpi_any_source":
+        return None
+    reason = f"{source_of(status)} is read: MPICH fills it differently if {source_of(source)} is MPI_PROC_NULL"
+    return Refusal("status", reason, "pass MPI_STATUS_IGNORE")
+
+
 def check_reduction(
     bound: BoundArguments, item: Item, procedure: Procedure, allows_rounding: bool
 ) -> tuple[Refusal | None, Obligation | None]:
@@ -205,15 +220,16 @@ def check_reduction(
         return None, None
     name, type_name = text_of(operation), text_of(datatype)
     claim = "the result does not depend on the order of the reduction"
-    if name in EXACT_OPERATIONS:
+    is_predefined = procedure.scope.is_of_mpi(name)
+    if is_predefined and name in EXACT_OPERATIONS:
         return None, Obligation(claim, f"{source_of(operation)} is exact")
-    if name in ORDERED_OPERATIONS and type_name in EXACT_DATATYPES:
+    if is_predefined and name in ORDERED_OPERATIONS and type_name in EXACT_DATATYPES:
         return None, Obligation(claim, f"{source_of(operation)} of {source_of(datatype)} is exact")
     line = item.annotation("reassociate")
-    if name in ORDERED_OPERATIONS and (line or allows_rounding):
+    if is_predefined and name in ORDERED_OPERATIONS and (line or allows_rounding):
         by = f"!$hocket reassociate in line {line}" if line else "the option --reassociate"
         return None, Obligation("another order of the reduction is accepted", f"stated by {by}")
-    if name in ORDERED_OPERATIONS:
+    if is_predefined and name in ORDERED_OPERATIONS:
         reason = f"{source_of(operation)} of {source_of(datatype)} may round differently in the non-blocking form"
         hint = "accept that with --reassociate, or with !$hocket reassociate in the line before the call"
         return Refusal("rounding", reason, hint), None

@@ -86,13 +86,13 @@ def _procedure_of(cursor: Cursor, source: CSource) -> MpiProcedure | None:
 def _argument_texts(call: str) -> list[str]:
     """Divided at the commas of the outermost parentheses."""
     found, depth, at = [""], 0, call.index("(")
-    for letter in re.findall(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|.", call[at + 1 : call.rindex(")")], re.DOTALL):
+    for letter in re.findall(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|\s+|.", call[at + 1 : call.rindex(")")]):
         depth += (letter in "([{") - (letter in ")]}")
         if letter == "," and depth == 0:
             found.append("")
         else:
-            found[-1] += letter
-    return [" ".join(one.split()) for one in found]
+            found[-1] += " " if letter.isspace() else letter
+    return [one.strip() for one in found]
 
 
 def check(call: CCall, program: CProgram, uniform: Uniform, options: Options, problem: Refusal | None) -> None:
@@ -162,9 +162,10 @@ def _check_reduction(call: CCall, options: Options) -> None:
     if operation is None:
         return
     claim = "the result does not depend on the order of the reduction"
-    if operation.lower() in EXACT_OPERATIONS:
+    is_predefined = call.collector.is_constant(call.actuals["op"])
+    if is_predefined and operation.lower() in EXACT_OPERATIONS:
         call.obligations.append(Obligation(claim, f"{operation} is exact"))
-    elif operation.lower() not in ORDERED_OPERATIONS:
+    elif not is_predefined or operation.lower() not in ORDERED_OPERATIONS:
         call.refusals.append(Refusal("unknown-call", f"{operation} is an operation of the program's own"))
     elif datatype in _EXACT_DATATYPES:
         call.obligations.append(Obligation(claim, f"{operation} of {datatype} is exact"))

@@ -114,8 +114,13 @@ class CProgram:
 
 def _is_replaced(function: CFunction) -> bool:
     """Whether another definition may take its place when the program is linked or loaded."""
-    head = function.source.text[function.cursor.extent.start.offset : function.body.extent.start.offset]
-    return re.search(rb"\b_*(weak|ifunc)", head) is not None
+    source = function.source
+    # Those of earlier declarations too, which may stand in headers.
+    words = [source.spelled(one) for one in function.cursor.get_children() if one.kind.is_attribute()]
+    head = source.text[function.cursor.extent.start.offset : function.body.extent.start.offset]
+    replaced = re.compile(rb"\b_*(weak|ifunc)")
+    pragma = re.compile(rb"pragma\s+weak\s+" + re.escape(function.name.encode()) + rb"\b")
+    return any(map(replaced.search, [*words, head])) or any(map(pragma.search, source.own_texts))
 
 
 def _of(effects: Effects, key: str) -> tuple[bool, bool]:
@@ -219,7 +224,7 @@ class CCollector:
                 self.barrier("unknown", cursor, "a list of arguments")
             elif len(inner) == 1 and (is_number(cursor) or is_array(cursor) or str(cursor.type.kind.name) == "VOID"):
                 self.read(inner[0])
-            elif inner:
+            else:  # nothing inside: a default argument, for one
                 self.barrier("unknown", cursor, "this expression is not analysed")
         elif name == "ARRAY_SUBSCRIPT_EXPR" and len(parts) == 2:
             self._address(cursor)
@@ -362,7 +367,7 @@ class CCollector:
     def _mpi(self, cursor: Cursor, procedure: MpiProcedure | None, arguments: Sequence[Cursor]) -> None:
         name, line = str(cursor.spelling), int(cursor.extent.start.line)
         if procedure is None or procedure.name != name or len(arguments) != len(procedure.arguments):
-            self.barrier("communication", cursor, f"{name} is not known")
+            self.barrier("communication", cursor, f"{name} is not analysed")
             return
         # A wait orders accesses of buffers that stand in another call: no statement but a start or a wait crosses it.
         if procedure.role != "local":

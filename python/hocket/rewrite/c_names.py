@@ -111,6 +111,8 @@ class Names:
             wanted = self.as_summary or cursor.type.is_restrict_qualified()
             return wanted and not assigned and all(self._stays(path) for path in uses)
         values = [one for one in cursor.get_children() if kind(one).endswith(("_EXPR", "LITERAL"))]
+        if any(kind(path[-2]) == "UNARY_OPERATOR" for path in assigned):
+            return False
         values += [list(path[-2].get_children())[1] for path in assigned]
         return (
             bool(values)

@@ -40,6 +40,20 @@ class CSource:
         """With their line ends."""
         return [bytes(line) for line in re.findall(rb"[^\n]*\n|[^\n]+$", self.text)]
 
+    @cached_property
+    def own_texts(self) -> list[bytes]:
+        """Its text, and those of the headers that are not the system's."""
+        declared = [one for one in self.unit.cursor.get_children() if not self.has(one) and not is_of_the_system(one)]
+        headers = {str(one.location.file.name) for one in declared}
+        return [self.text, *(Path(name).read_bytes() for name in sorted(headers))]
+
+    def spelled(self, cursor: Cursor) -> bytes:
+        """The text of a word where it is written, which may be a macro or a header."""
+        extent = cursor.extent
+        file = extent.start.file
+        text = self.text if file is None or file.name == str(self.path) else Path(file.name).read_bytes()
+        return text[extent.start.offset : extent.end.offset]
+
     def of(self, cursor: Cursor) -> str:
         """Its text."""
         extent = cursor.extent
@@ -70,6 +84,12 @@ class CFunction:
     @cached_property
     def text(self) -> bytes:
         return self.source.text[self.cursor.extent.start.offset : self.cursor.extent.end.offset]
+
+    @cached_property
+    def includes_text(self) -> bool:
+        """Whether a part of the body stands in another file."""
+        files = {one.location.file.name for one in c_walk(self.body) if one.location.file is not None}
+        return not files <= {str(self.source.path)}
 
     @cached_property
     def directive_line(self) -> int:

@@ -61,6 +61,8 @@ class Uniform:
 
     def reason(self, function: CFunction, cursor: Cursor) -> str:
         """Why only some ranks may run what stands at `cursor`; empty if all do."""
+        if function.includes_text:
+            return f"the text of {function.name} stands in several files"
         variables = self.variables(function)
         for one in c_walk(function.body):
             if kind(one) == "INDIRECT_GOTO_STMT" or (
@@ -203,6 +205,8 @@ class Uniform:
             return False
         if name not in _VALUES and not name.endswith("LITERAL"):
             return False
+        if name == "UNEXPOSED_EXPR" and not parts:
+            return False  # a default argument, for one
         return all(self._is_same(function, one, variables) for one in parts)
 
     def _is_written(self, function: CFunction, usr: str) -> bool:

@@ -72,6 +72,7 @@ class Calls:
         if known is None and collector.clock(name, node):
             return
         declared = symbol is not None and "intrinsic" not in symbol.attributes and symbol.is_procedure
+        declared = declared or collector.procedure.scope.may_be_generic(name)
         if known is None and not declared and name in intrinsics():
             for part in inside:
                 collector.read(part)
@@ -87,7 +88,9 @@ class Calls:
             collector.effects.has_work = True
             return
         if known is None:
-            collector.barrier("unknown-call", node, f"{name} is not among the files", _PURE_HINT)
+            unseen = collector.procedure.scope.unseen_of(name) if name in intrinsics() else ""
+            what = f"{name} may come from {unseen}, which" if unseen else name
+            collector.barrier("unknown-call", node, f"{what} is not among the files", _PURE_HINT)
             return
         summary = collector.summaries.of(name, collector.procedure)
         if summary.barrier is not None:
@@ -147,7 +150,7 @@ class Calls:
                 else:
                     collector.read(argument)
         for i, (symbol, writes) in enumerate(bound):
-            if any(other is symbol and (writes or its) for other, its in bound[:i]) and symbol.is_array:
+            if any(other.key == symbol.key and (writes or its) for other, its in bound[:i]) and symbol.is_array:
                 collector.barrier("aliasing", node, f"{symbol.name} is passed twice to {known.name}, which writes it")
 
     def _coarrays(self, name: str, arguments: dict[str, Node], node: Node) -> None:
@@ -201,7 +204,7 @@ class Calls:
                 for part in subscript_nodes(actual):
                     collector.read(part)
             elif argument.use in ("set", "request"):
-                if is_designator(actual) and not text_of(actual).startswith("mpi_"):
+                if is_designator(actual) and not collector.procedure.scope.is_of_mpi(text_of(actual)):
                     collector.write(actual)
             else:
                 collector.read(actual)
@@ -217,7 +220,7 @@ class Calls:
             if not (argument.is_buffer or argument.use == "kept"):
                 continue
             symbol = collector.base(actual)
-            if symbol is None or symbol.name.startswith("mpi_"):
+            if symbol is None or symbol.key.startswith("(MPI)"):
                 continue
             has_ranges = is_same and argument.is_buffer
             ranges = buffer_ranges(bound, argument, actual, symbol, collector.place) if has_ranges else None

@@ -52,6 +52,13 @@ class Change:
     def edits(self) -> tuple[Edit, ...]:
         return (self.declarations, *self.region, *self.others)
 
+    def is_too_wide(self, source: Source) -> bool:
+        """Whether a new line is longer than Fortran allows."""
+        pieces = [piece.text for edit in self.edits for piece in edit.pieces]
+        lines = {line.rstrip() for text in pieces for line in text.splitlines()}
+        known = {line.rstrip() for line in source.lines}
+        return any(len(line) > texts.MAX_COLUMNS for line in lines - known)
+
     def overlaps(self, other: Change) -> bool:
         """Whether one stands in what the other changes, or between its start and its wait."""
         return any(
@@ -184,7 +191,7 @@ def _attributes(site: Site) -> tuple[list[str], list[Obligation]]:
     plain = site.plain
     scope = site.procedure.scope
     asynchronous = [
-        one for one in kept_names(site.bound) if one not in plain and not scope.has_attribute(one, "asynchronous")
+        one for one in kept_names(site.bound, site.procedure) if one not in plain and not scope.has_attribute(one, "asynchronous")
     ]
     obligations = []
     if asynchronous:

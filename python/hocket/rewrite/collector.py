@@ -333,7 +333,8 @@ class Collector(Recorder):
             self.barrier("unknown", node, "a component of something else than a variable")
             return
         type_name = symbol.type.partition("(")[2].rstrip(")")
-        for name in path if not type_name.startswith("mpi_") else ():
+        is_of_mpi = type_name.startswith("mpi_") and self.procedure.scope.find_type(type_name) is None
+        for name in path if not is_of_mpi else ():
             found = self.procedure.scope.find_type(type_name)
             component = found.components.get(name) if found is not None else None
             if component is None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from hocket.rewrite.fixed_form import to_free
-from hocket.rewrite.symbols import DerivedType, Scope, Symbol, Use
+from hocket.rewrite.symbols import DerivedType, Scope, Symbol, Unseen, Use
 from hocket.rewrite.syntax import Node, Source, child_of, children, error_in, line_of, named, text_of, walk
 
 #: Their names are constants, types and procedures without an effect on variables of the program.
@@ -39,7 +39,7 @@ def declare(scope: Scope, nodes: Iterable[Node], source: Source) -> None:
 
 def symbol_in(scope: Scope, name: str) -> Symbol:
     if name not in scope.symbols:
-        scope.symbols[name] = Symbol(name, f"{scope.name}::{name}")
+        scope.symbols[name] = Symbol(name, f"{scope.name}::{name}", home=scope)
         if not any(one.has_implicit for one in scope.chain()):
             scope.symbols[name].type = "integer" if name[:1] in "ijklmn" else "real"
     return scope.symbols[name]
@@ -213,6 +213,8 @@ def _data(scope: Scope, node: Node, source: Source) -> None:
 def _implicit(scope: Scope, node: Node, source: Source) -> None:
     if child_of(node, "none") is None:
         scope.has_implicit = True
+    else:
+        scope.is_explicit = True
 
 
 def _use(scope: Scope, node: Node, source: Source) -> None:
@@ -244,7 +246,9 @@ def _include(scope: Scope, node: Node, source: Source) -> None:
     included = source.path.parent / name
     around = (*source.included_by, os.path.realpath(source.path))
     if not included.is_file() or not os.access(included, os.R_OK):
-        scope.unseen.append(f"the included file {name}")
+        # It may also say more of names that are declared here.
+        scope.unseen.append(Unseen(f"the included file {name}"))
+        scope.problem = scope.problem or f"line {line_of(node)}: {name} does not stand beside the file"
     elif os.path.realpath(included) in around:
         scope.problem = scope.problem or f"line {line_of(node)}: {name} includes itself"
     else:

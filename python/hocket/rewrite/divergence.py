@@ -7,6 +7,7 @@ stay of the same kind: a blocking collective never matches a non-blocking one (M
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from hocket.rewrite.mpi_arguments import bind
 from hocket.rewrite.mpi_procedures import mpi_procedures
@@ -14,6 +15,7 @@ from hocket.rewrite.program import Program
 from hocket.rewrite.reach import Reach
 from hocket.rewrite.same_flow import SameFlow
 from hocket.rewrite.sameness import ALL, NOBODY, OWN
+from hocket.rewrite.skew import Skew
 from hocket.rewrite.symbols import Procedure
 from hocket.rewrite.syntax import Node, children, text_of
 
@@ -38,10 +40,12 @@ class Divergence:
         everywhere = self._flow("")
         unknown = NOBODY, "whether ranks come here is not known"
         level, reason = everywhere.runs.get(call.id, unknown)
-        if level == ALL:
-            return ""
         table = mpi_procedures().get(text_of(children(call)[1])) if call.type == "subroutine_call" else None
         bound = bind(table, call) if table is not None else None
+        if bound is not None and (skewed := self._skew.reason(bound, procedure)):
+            return skewed
+        if level == ALL:
+            return ""
         comm = bound.actual("comm") if bound is not None else None
         everywhere.procedure = procedure
         own = everywhere.key(comm) if comm is not None else ""
@@ -50,6 +54,10 @@ class Divergence:
         inside = self._flow(own)
         level, reason = inside.runs.get(call.id, unknown)
         return "" if level <= OWN and inside.is_valid else reason
+
+    @cached_property
+    def _skew(self) -> Skew:
+        return Skew(self._flow(""))
 
     def _flow(self, own: str) -> SameFlow:
         """`own`: the communicator whose ranks are looked at; empty: all ranks."""

@@ -21,6 +21,7 @@ class Facts:
     starts: dict[str, list[BoundArguments]] = field(default_factory=dict)  # by the name of the request's variable
     foreign_requests: set[str] = field(default_factory=set)  # that something else than a start and a wait accesses
     read_errors: set[str] = field(default_factory=set)  # variables for error codes that something reads
+    read_statuses: set[str] = field(default_factory=set)  # the same of statuses
     has_jumps: bool = False  # goto: an order of statements that the text does not show
     exposed: dict[int, set[str]] = field(default_factory=dict)  # block -> keys of scalars whose earlier value is read
 
@@ -31,6 +32,7 @@ def facts_of(procedure: Procedure) -> Facts:
     table = mpi_procedures()
     request_nodes: set[int] = set()
     error_nodes: set[int] = set()
+    statuses: dict[int, str] = {}
     requests: set[str] = set()
     for node in walk(procedure.node):
         if node.type == "arithmetic_if_statement" or (
@@ -55,21 +57,26 @@ def facts_of(procedure: Procedure) -> Facts:
         if bound.error is not None:
             error_nodes.add(bound.error.id)
         for argument, actual in bound.pairs():
+            base = base_identifier(actual)
+            if argument.use == "set" and "status" in argument.name and base is not None:
+                statuses[base.id] = text_of(base)
             if argument.use == "request":
-                base = base_identifier(actual)
                 if base is not None:
                     request_nodes.add(base.id)
                     requests.add(text_of(base))
                     if bound.procedure.role == "start":
                         facts.starts.setdefault(text_of(base), []).append(bound)
     errors = {text_of(one.error) for one in facts.calls if one.error is not None}
-    for statement in [*procedure.body, *(one.node for one in procedure.inner.values())]:
+    own = [(one, frozenset[str]()) for one in procedure.body]
+    for statement, hidden in [*own, *((one.node, frozenset(one.scope.symbols)) for one in procedure.inner.values())]:
         for node in walk(statement):
-            if node.type != "identifier":
+            name_text = text_of(node) if node.type == "identifier" else ""
+            if not name_text or name_text in hidden:
                 continue
-            name_text = text_of(node)
             if name_text in errors and node.id not in error_nodes:
                 facts.read_errors.add(name_text)
+            if name_text in statuses.values() and node.id not in statuses:
+                facts.read_statuses.add(name_text)
             if name_text in requests and node.id not in request_nodes:
                 facts.foreign_requests.add(name_text)
     return facts

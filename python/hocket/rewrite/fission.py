@@ -63,7 +63,7 @@ def find_fission(
         one.effects = collector.effects
         if one.effects.barriers or one.effects.mpi or line_barriers(one, inner) or one.has_directive:
             return None
-        if any(access.is_write and access.symbol is symbol for access in one.effects.accesses):
+        if any(access.is_write and access.symbol.key == symbol.key for access in one.effects.accesses):
             return None
     if not all(keeps_bounds(symbol, (lower, upper, step), one.effects, block.procedure.scope) for one in statements):
         return None

@@ -87,11 +87,11 @@ def find_halves(procedure: Procedure, analysis: Analysis, check: Check) -> Halve
         return None
     buffers = [_kept(procedure, bound) for _, bound in known]
     own = f"{scope.name}::"
-    symbols = {one.key: one for some in buffers for one in some}
+    symbols = {one.name: one for some in buffers for one in some}
     if any(one.key.startswith(own) and not one.is_dummy for one in symbols.values()):
         return None
-    dummies = frozenset(one.name for one in symbols.values() if one.is_dummy and one.key.startswith(own))
-    others = frozenset(one.name for one in symbols.values() if one.name not in dummies)
+    dummies = frozenset(name for name, one in symbols.items() if one.is_dummy and one.key.startswith(own))
+    others = frozenset(symbols) - dummies
     return Halves(procedure, tuple(before), tuple(known), tuple(after), dummies, others)
 
 
@@ -99,7 +99,7 @@ def _kept(procedure: Procedure, bound: BoundArguments) -> list[Symbol]:
     found = []
     for argument, actual in bound.pairs():
         name = next((text_of(node) for node in walk(actual) if node.type == "identifier"), "")
-        if (argument.is_buffer or argument.use == "kept") and name and not name.startswith("mpi_"):
+        if (argument.is_buffer or argument.use == "kept") and name and not procedure.scope.is_of_mpi(name):
             found.append(procedure.scope.variable(name))
     return found
 
@@ -187,7 +187,7 @@ def calls_a_function(node: Node, caller: Procedure, analysis: Analysis) -> bool:
         symbol = caller.scope.find(name)
         is_variable = symbol is not None and (symbol.is_array or symbol.type == "character") and not symbol.is_procedure
         is_own = analysis.procedure(name, caller) is not None or (symbol is not None and symbol.is_procedure)
-        if not is_variable and (is_own or name not in intrinsics()):
+        if not is_variable and (is_own or name not in intrinsics() or caller.scope.may_be_generic(name)):
             return True
     return False
 

@@ -24,7 +24,7 @@ from hocket.rewrite.rows import rows_of
 from hocket.rewrite.sets import Access, have_common_element
 from hocket.rewrite.splitting import keeps_bounds, renamed, without
 from hocket.rewrite.symbols import Procedure, Symbol
-from hocket.rewrite.syntax import Node, child_of, source_of, text_of, walk
+from hocket.rewrite.syntax import Node, child_of, identifiers, source_of, text_of, walk
 from hocket.rewrite.values import control_of
 
 #: What they give is written on every rank, whatever the message is.
@@ -95,7 +95,7 @@ def find_pipeline(bound: BoundArguments, block: Block, analysis: Analysis) -> Pi
     whole = Effects([access for one in statements for access in one.effects.accesses])
     if not keeps_bounds(symbol, (lower, upper), whole, procedure.scope):
         return None
-    if any(one.is_write and one.symbol is symbol for one in whole.accesses):
+    if any(one.is_write and one.symbol.key == symbol.key for one in whole.accesses):
         return None
     if not any(one.effects.has_work for one in [*first, *second]):
         return None
@@ -191,7 +191,10 @@ def _may_double(symbol: Symbol, procedure: Procedure, loop: Node) -> bool:
         return False
     if procedure.scope.saves_all or symbol.name == procedure.result or symbol.conflict or symbol.is_coarray:
         return False
+    if any(symbol.name in identifiers(one) for one in walk(procedure.node) if one.type == "namelist_statement"):
+        return False
     inside = range(loop.start_byte, loop.end_byte)
+    has_lower_bounds = any(lower is not None for lower, _ in symbol.bounds or ())
     for node in [*procedure.body, *(one.node for one in procedure.inner.values())]:
         for one in walk(node):
             if one.type != "identifier" or text_of(one) != symbol.name:
@@ -199,4 +202,12 @@ def _may_double(symbol: Symbol, procedure: Procedure, loop: Node) -> bool:
             parent = one.parent.type if one.parent is not None else ""
             if one.start_byte not in inside or parent in ("keyword_argument", "loop_control_expression"):
                 return False
+            if has_lower_bounds and _asks_for_bounds(one):
+                return False
     return True
+
+
+def _asks_for_bounds(name: Node) -> bool:
+    """A copy is a section of an array, whose lower bounds are 1."""
+    call = name.parent.parent if name.parent is not None and name.parent.type == "argument_list" else None
+    return call is not None and text_of(call.children[0]) in ("lbound", "ubound")

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hocket.rewrite.declarations import INTRINSIC_MODULES, MPI_MODULES, declare, is_specification, symbol_in, type_of
-from hocket.rewrite.symbols import Procedure, Scope
+from hocket.rewrite.symbols import Procedure, Scope, Unseen
 from hocket.rewrite.syntax import UNITS, Node, Source, child_of, error_in, line_of, named, source_of, text_of, walk
 
 
@@ -40,10 +40,9 @@ class Program:
                 found = self.module_procedures.get(use.module, {}).get(its or "")
                 if found is not None:
                     return found
-        # A module that is not among the files may have a procedure of this name.
-        if caller.scope.unseen_names() or name in self.ambiguous:
-            return None
-        return self.external.get(name)
+            if scope.hides(name):
+                return None  # a module that is not among the files may have a procedure of this name
+        return None if name in self.ambiguous else self.external.get(name)
 
     def _inner(self, scope: Scope) -> dict[str, Procedure]:
         """The procedures behind the `contains` of a scope."""
@@ -77,7 +76,7 @@ def _add_module(program: Program, node: Node, source: Source) -> None:
     scope = Scope(f"{source.path}::{name}", is_module=True)
     declare(scope, [child for child in node.children if is_specification(child)], source)
     if node.type == "submodule":
-        scope.unseen.append(f"the parent of submodule {name}")
+        scope.unseen.append(Unseen(f"the parent of submodule {name}"))
     if name in program.modules:
         scope.problem = f"module {name} is in two files"
     program.modules[name] = scope
@@ -94,7 +93,7 @@ def _inside(node: Node) -> list[Node]:
 
 def _add_procedure(program: Program, node: Node, source: Source, parent: Scope | None) -> Procedure:
     statement = node.children[0]
-    has_statement = statement.type.endswith("_statement") and not statement.type.startswith("end")
+    has_statement = statement.type == f"{node.type}_statement"  # a main program may begin without
     name_node = child_of(statement, "name") if has_statement else None
     name = text_of(name_node) if name_node is not None else "(main)"
     scope = Scope(f"{parent.name if parent else source.path}::{name}", parent)
@@ -173,7 +172,7 @@ def _resolve_uses(program: Program, scope: Scope, busy: tuple[str, ...], resolve
         module = program.modules.get(use.module)
         if module is None:
             if use.module not in INTRINSIC_MODULES | MPI_MODULES:
-                scope.unseen.append(f"module {use.module}")
+                scope.unseen.append(Unseen(f"module {use.module}", frozenset(use.names) if use.has_only else None))
             continue
         if use.module in busy:
             scope.problem = scope.problem or f"module {use.module} uses itself"
@@ -182,11 +181,12 @@ def _resolve_uses(program: Program, scope: Scope, busy: tuple[str, ...], resolve
         names = dict(use.names) if use.has_only else {name: name for name in module.symbols} | use.names
         for own, its in names.items():
             if its in module.symbols and own not in scope.symbols:
-                scope.symbols[own] = module.symbols[its]
+                symbol = module.symbols[its]
+                scope.symbols[own] = symbol if own == its else replace(symbol, name=own)
         for name, one in module.types.items():
             scope.types.setdefault(name, one)
         scope.generics |= module.generics
-        scope.unseen += [name for name in module.unseen if name not in scope.unseen]
+        scope.unseen += [one for one in map(use.passes_on, module.unseen) if one not in scope.unseen]
         if module.problem:
             scope.problem = scope.problem or f"module {use.module}: {module.problem}"
         if module.binding and not scope.binding:

@@ -86,13 +86,13 @@ class Recorder(ABC):
         if symbol.is_procedure:
             self.barrier("unknown-call", node, f"{symbol.name} is a procedure")
             return
-        if self.procedure.scope.has_attribute(symbol.name, "volatile"):
+        if "volatile" in symbol.attributes or self.procedure.scope.has_attribute(symbol.name, "volatile"):
             self.barrier("volatile", node, f"{symbol.name} is volatile")
             return
         if symbol.is_coarray:
             self.barrier("coarray", node, f"other images may access {symbol.name}")
             return
-        if not is_write and symbol.name in self.place.loops:
+        if not is_write and self.is_loop_variable(symbol):
             return
         if not is_write and not symbol.is_array and symbol.key in self.defined and not self.facts.has_jumps:
             return
@@ -105,6 +105,11 @@ class Recorder(ABC):
         self.effects.accesses.append(
             Access(symbol, is_write, line_of(node), text[:60], subscripts, place.conditions, place.order, self.within)
         )
+
+    def is_loop_variable(self, symbol: Symbol) -> bool:
+        """Of a loop around the place. Another scope may have another variable of this name."""
+        name = symbol.name
+        return name in self.place.loops and self.procedure.scope.variable(name).key == symbol.key
 
     def bounds_of(self, symbol: Symbol, subscripts: tuple[Range, ...] | None) -> list[Condition]:
         """What holds because an element is within the bounds of its array, which are those on entry: of names that

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from hocket.rewrite.analysis import Analysis
+from hocket.rewrite.blocks import blocks_of
 from hocket.rewrite.buffers import Obligation, Refusal
 from hocket.rewrite.call_times import trace_times
 from hocket.rewrite.change import Change, change_of, with_changes
@@ -25,7 +26,8 @@ from hocket.rewrite.outcomes import Outcome, Rewritten
 from hocket.rewrite.program import build_program
 from hocket.rewrite.sites import Options, Site, blocking_calls, habits_of, sites_of
 from hocket.rewrite.symbols import Procedure
-from hocket.rewrite.syntax import Source, line_of
+from hocket.rewrite.syntax import Node, Source, line_of
+from hocket.rewrite.text import MAX_COLUMNS
 from hocket.rewrite.ways import examine
 from hocket.traces.trace import Trace
 
@@ -106,17 +108,25 @@ def _next_changes(
         done.add(name)
         changed: set[int] = set()  # the lines of calls that have no blocking form after this round, or the next one
         procedure.source.declared = b""
+        for line, call in _calls_elsewhere(procedure, analysis):
+            at = origins[path][line - 1] + 1
+            reason = "it stands behind an `if` in one line, or in a construct that is not analysed"
+            refusal = Refusal("layout", reason, "write it as a statement of its own, between `if` and `end if`")
+            refused[path, at] = Outcome(path, at, procedure.name, call, False, (), (refusal,))
         for site in itertools.chain(sites_of(procedure, analysis), half_sites.of(procedure)):
             if site.halves is None:
                 examine(site, analysis, options, habits, judge)
             elif changed:
                 break  # halves are for what is left
+            change = change_of(site) if not site.refusals else None
+            if change is not None and change.is_too_wide(procedure.source):
+                reason = f"a new line would be longer than {MAX_COLUMNS} columns"
+                site.refusals.append(Refusal("layout", reason, "use shorter names"))
             outcome = _outcome(site, origins[path])
-            if site.refusals:
+            if site.refusals or change is None:
                 refused[path, outcome.line] = outcome
                 continue
             done.discard(name)
-            change = change_of(site)
             is_later = site.ends_at(changed) or any(change.overlaps(other) for other in changes[path])
             changed.add(site.item.line)
             if is_later:
@@ -127,6 +137,18 @@ def _next_changes(
             more = _in_old_lines(change.obligations, origins[path])
             outcomes.append(replace(outcome, obligations=(*outcome.obligations, *more)))
     return changes, outcomes
+
+
+def _calls_elsewhere(procedure: Procedure, analysis: Analysis) -> Iterator[tuple[int, str]]:
+    """Blocking calls that stand in no list of statements."""
+    statements = {node.id for block in blocks_of(procedure) for node in block.nodes}
+    for node, name in blocking_calls(procedure.node):
+        if node.id not in statements and not any(_is_in(node, one) for one in procedure.inner.values()):
+            yield line_of(node), name
+
+
+def _is_in(node: Node, procedure: Procedure) -> bool:
+    return bool(procedure.node.start_byte <= node.start_byte < procedure.node.end_byte)
 
 
 def _remember(change: Change, procedure: Procedure) -> None:

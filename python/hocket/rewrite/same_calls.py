@@ -51,7 +51,7 @@ class SameCalls(Sameness):
 
     def _is_of_mpi(self, node: Node) -> bool:
         """Such as `MPI_IN_PLACE`; but many programs have an `mpi_rank` of their own."""
-        return text_of(node).startswith("mpi_") and self.procedure.scope.find(text_of(node)) is None
+        return self.procedure.scope.is_of_mpi(text_of(node))
 
     def _is_whole(self, bound: BoundArguments, actual: Node) -> bool:
         """Whether all of a variable gets new values."""

@@ -76,7 +76,7 @@ class Sameness:
             alias = alias_of(text_of(node), self.procedure)
             symbol = self.procedure.scope.find(text_of(node))
             if symbol is None:
-                is_lost = bool(self.procedure.scope.unseen_names())
+                is_lost = bool(self.procedure.scope.unseen_of(text_of(node)))
             else:
                 is_lost = symbol.is_coarray or "volatile" in symbol.attributes
             return "" if is_lost or alias == TARGETS or alias.startswith("(") else alias
@@ -167,7 +167,8 @@ class Sameness:
         candidates = [known] if known is not None else self.reach.candidates(name, self.procedure)
         if candidates:
             return self.result_of(candidates, node)
-        if name not in intrinsics() or name in _DIFFERENT or (symbol is not None and symbol.is_procedure):
+        is_own = self.procedure.scope.may_be_generic(name) or (symbol is not None and symbol.is_procedure)
+        if name not in intrinsics() or name in _DIFFERENT or is_own:
             self._forget(node)
             return NOBODY
         if name in _OF_TYPES:

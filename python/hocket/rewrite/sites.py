@@ -17,11 +17,13 @@ from hocket.rewrite.buffers import (
     check_buffers,
     check_error_code,
     check_reduction,
+    check_status,
     kept_names,
 )
 from hocket.rewrite.collector import is_directive
 from hocket.rewrite.costs import Prediction
 from hocket.rewrite.halves import Halves
+from hocket.rewrite.implicit_types import check_types
 from hocket.rewrite.interfaces import merged
 from hocket.rewrite.mpi_arguments import BoundArguments, bind, is_collective
 from hocket.rewrite.mpi_procedures import mpi_procedures
@@ -163,7 +165,7 @@ def check_call(site: Site, analysis: Analysis, options: Options, habits: Habits)
     check_surroundings(site)
     refusals, site.obligations = check_buffers(site.bound, procedure)
     site.refusals += refusals
-    plain = analysis.interfaces.refusals(kept_names(site.bound), procedure)
+    plain = analysis.interfaces.refusals(kept_names(site.bound, procedure), procedure)
     site.plain = tuple(plain)
     site.refusals += [] if options.trusts_compiler else merged(plain)
     if habits.has_final:
@@ -179,7 +181,8 @@ def check_call(site: Site, analysis: Analysis, options: Options, habits: Habits)
             site.refusals.append(Refusal("divergence", reason, hint))
     error = check_error_code(site.bound, facts, habits.handles_errors)
     rounding, order = check_reduction(site.bound, site.item, procedure, options.allows_rounding)
-    site.refusals += [one for one in (error, rounding) if one is not None]
+    status, types = check_status(site.bound, procedure, facts), check_types(site.bound, procedure, analysis)
+    site.refusals += [one for one in (error, rounding, status, types) if one is not None]
     site.refusals += [Refusal(one.code, one.reason, one.hint) for one in site.item.effects.barriers]
     if any(mark in source_of(site.item.node) for mark in "!'\""):
         site.refusals.append(Refusal("layout", "a comment or a text stands inside the call", "take it out"))

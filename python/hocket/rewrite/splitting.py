@@ -134,7 +134,7 @@ class Splitter:
         body.statements(loop_body(node))
         if body.effects.barriers or body.effects.mpi:
             return None
-        if any(one.is_write and one.symbol is symbol for one in body.effects.accesses):
+        if any(one.is_write and one.symbol.key == symbol.key for one in body.effects.accesses):
             return None
         if symbol.kind or any(scope_kind(procedure.scope, one) for one in (lower, upper)):
             return None

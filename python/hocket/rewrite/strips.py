@@ -89,8 +89,10 @@ def find_strip(
     rows = rows_of(bound, splitter.block.procedure, place, written)
     if isinstance(rows, str):
         return rows
-    below, after = _loop_beside(items[index + 1 :], waited, rows, splitter, is_above=False)
     above, before = _loop_beside(items[:index][::-1], started, rows, splitter, is_above=True)
+    # Without a loop above, the later parts start in the loop below.
+    ends = waited if above is not None else Effects([*started.accesses, *waited.accesses])
+    below, after = _loop_beside(items[index + 1 :], ends, rows, splitter, is_above=False)
     if above is None and below is None:
         return "no loop beside the call goes through the message in its order"
     if rows.size_bytes is not None and num_parts(rows.size_bytes, part_bytes, above is not None) < 2:

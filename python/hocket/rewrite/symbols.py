@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from hocket.rewrite.syntax import Node, Source
+from hocket.rewrite.mpi_procedures import CONSTANTS
+from hocket.rewrite.syntax import Node, Source, identifiers
 
 #: All objects that a pointer may have as its target are one object to the analysis: which, it does not follow.
 TARGETS = "(pointers and targets)"
@@ -32,6 +34,8 @@ class Symbol:
     value: Any = None  # the node of a named constant
     is_initialised: bool = False  # a variable that has a value when the program starts
     conflict: str = ""  # why nothing is known about it
+    is_declared: bool = True
+    home: Any = field(default=None, compare=False, repr=False)  # the scope in which the nodes have their meaning
 
     @property
     def alias(self) -> str:
@@ -55,6 +59,17 @@ class Symbol:
         return self.type.startswith(("type(", "class("))
 
 
+def _names_in(symbol: Symbol) -> Iterator[str]:
+    """Of its bounds, its value and its type."""
+    nodes = [one for pair in symbol.bounds or () for one in pair] + [symbol.value]
+    for node in nodes:
+        if node is not None:
+            yield from identifiers(node)
+    yield from re.findall(r"[a-z]\w*", symbol.kind)
+    if symbol.is_derived:
+        yield symbol.type.partition("(")[2].rstrip(")")
+
+
 @dataclass
 class DerivedType:
     name: str
@@ -68,6 +83,23 @@ class Use:
     names: dict[str, str]  # own name -> name in the module
     has_only: bool
 
+    def passes_on(self, unseen: Unseen) -> Unseen:
+        """Of what the module uses itself."""
+        if self.has_only:
+            return Unseen(unseen.text, frozenset(own for own, its in self.names.items() if unseen.has(its)))
+        return Unseen(unseen.text) if self.names else unseen
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """A module or an included file that is not among the sources. Only `names` may come from it; None: any."""
+
+    text: str
+    names: frozenset[str] | None = None
+
+    def has(self, name: str) -> bool:
+        return self.names is None or name in self.names
+
 
 @dataclass
 class Scope:
@@ -80,7 +112,7 @@ class Scope:
     types: dict[str, DerivedType] = field(default_factory=dict)
     generics: set[str] = field(default_factory=set)  # names of generic interfaces
     used: list[Use] = field(default_factory=list)
-    unseen: list[str] = field(default_factory=list)  # modules and included files that are not among the sources
+    unseen: list[Unseen] = field(default_factory=list)
     binding: str = ""  # of MPI: "mpi", "mpi_f08" or "mpif.h"
     binding_only: Any = None  # the included_items of `use mpi, only:`
     binding_file: Any = None  # where that stands
@@ -88,6 +120,8 @@ class Scope:
     problem: str = ""  # a declaration that is not understood
     saves_all: bool = False
     added: dict[str, set[str]] = field(default_factory=dict)  # attributes that a name has here only
+    is_explicit: bool = False  # implicit none
+    _seen: dict[str, Symbol] = field(default_factory=dict)  # by key, of symbols of other scopes
 
     def chain(self) -> Iterator[Scope]:
         scope: Scope | None = self
@@ -96,7 +130,34 @@ class Scope:
             scope = scope.parent
 
     def find(self, name: str) -> Symbol | None:
-        return next((scope.symbols[name] for scope in self.chain() if name in scope.symbols), None)
+        """None also where a name of a module that is not among the files may hide that of the host."""
+        for scope in self.chain():
+            if name in scope.symbols:
+                return self._as_seen_here(scope.symbols[name])
+            if scope.hides(name):
+                return None
+        return None
+
+    def _as_seen_here(self, symbol: Symbol) -> Symbol:
+        """Its bounds, value and type name other things: those of its own scope, which may mean something else here."""
+        if symbol.home is None or symbol.home is self:
+            return symbol
+        key = f"{symbol.name} {symbol.key}"
+        if key not in self._seen:
+            self._seen[key] = symbol  # where it needs itself
+            other = next((one for one in _names_in(symbol) if not self._means_the_same(one, symbol.home)), "")
+            reason = f"{symbol.name} is declared with {other}, which may be something else here"
+            self._seen[key] = replace(symbol, conflict=reason) if other else symbol
+        return self._seen[key]
+
+    def _means_the_same(self, name: str, home: Scope) -> bool:
+        here, there = self.find(name), home.find(name)
+        if self.find_type(name) is not home.find_type(name) and home.find_type(name) is not None:
+            return False
+        if here is None or not here.is_declared:
+            is_explicit = any(scope.is_explicit for scope in self.chain())
+            return there is None or not there.is_declared or is_explicit
+        return there is not None and here.key == there.key
 
     def has_attribute(self, name: str, attribute: str) -> bool:
         symbol = self.find(name)
@@ -109,25 +170,40 @@ class Scope:
     def has_generic(self, name: str) -> bool:
         return any(name in scope.generics for scope in self.chain())
 
-    def unseen_names(self) -> list[str]:
-        return [name for scope in self.chain() for name in scope.unseen]
+    def hides(self, name: str) -> bool:
+        """Whether what is not among the sources may give the name another meaning than it has outside."""
+        return any(one.has(name) for one in self.unseen)
+
+    def unseen_of(self, name: str) -> str:
+        """From where an undeclared name may come; empty: from nowhere."""
+        return next((one.text for scope in self.chain() for one in scope.unseen if one.has(name)), "")
+
+    def may_be_generic(self, name: str) -> bool:
+        """Whether a program's own procedure may be called by the name of an intrinsic one."""
+        return self.has_generic(name) or bool(self.unseen_of(name))
 
     def mpi(self) -> Scope | None:
         """The scope through which the names of MPI come."""
         return next((scope for scope in self.chain() if scope.binding), None)
+
+    def is_of_mpi(self, name: str) -> bool:
+        """Such as `mpi_in_place`; but many programs have an `mpi_rank` of their own."""
+        return name.startswith("mpi_") and name.isidentifier() and self.variable(name).key.startswith("(MPI)")
 
     def variable(self, name: str) -> Symbol:
         """What `name` stands for; by Fortran's implicit rules if it is not declared."""
         found = self.find(name)
         if found is not None:
             return found
-        if name.startswith("mpi_") and self.mpi() is not None:
+        if name.startswith("mpi_") and self.mpi() is not None and (name in CONSTANTS or not self.unseen_of(name)):
             return Symbol(name, f"(MPI)::{name}", attributes={"parameter"})
         # An undeclared name of an internal procedure may be its host's: they are taken for one variable.
         outermost = [scope for scope in self.chain() if not scope.is_module or scope is self][-1]
-        symbol = Symbol(name, f"{outermost.name}::{name}")
-        if unseen := self.unseen_names():
-            symbol.conflict = f"{name} may come from {unseen[0]}, which is not among the files"
+        if any(name in scope.symbols for scope in self.chain()):
+            outermost = self  # it may be hidden here
+        symbol = Symbol(name, f"{outermost.name}::{name}", is_declared=False)
+        if unseen := self.unseen_of(name):
+            symbol.conflict = f"{name} may come from {unseen}, which is not among the files"
         elif not any(scope.has_implicit for scope in self.chain()):
             symbol.type = "integer" if name[:1] in "ijklmn" else "real"
         outermost.symbols[name] = symbol

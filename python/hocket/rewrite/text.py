@@ -102,13 +102,16 @@ def on_one_line(node: Node) -> str:
 
 
 def folded(indent: bytes, line: str, source: Source) -> bytes:
-    """In lines of at most MAX_COLUMNS, broken behind commas."""
-    parts, lines = line.split(", "), [""]
-    for part in parts:
-        if lines[-1] and len(indent) + len(lines[-1]) + len(part) + 9 > MAX_COLUMNS:
-            lines.append("")
-        lines[-1] += (", " if lines[-1] else "") + part
-    joint = ", &" + line_end(source).decode() + indent.decode() + "     "
+    """In lines of at most MAX_COLUMNS, broken behind commas, or else at blanks."""
+    for parts in (line.split(", "), line.split(" ")):
+        mark, lines = (", " if ", ".join(parts) == line else " "), [""]
+        for part in parts:
+            if lines[-1] and len(indent) + len(lines[-1]) + len(part) + 9 > MAX_COLUMNS:
+                lines.append("")
+            lines[-1] += (mark if lines[-1] else "") + part
+        if len(indent) + max(map(len, lines)) + 8 <= MAX_COLUMNS:
+            break
+    joint = mark + "&" + line_end(source).decode() + indent.decode() + "     "
     return indent + joint.join(lines).encode()
 
 
@@ -127,7 +130,7 @@ def null_text(branch: Item, call: Item, requests: list[str], source: Source) -> 
     """Before a branch: what is not started in it needs no wait."""
     null = in_style("MPI_REQUEST_NULL", children(call.node)[1])
     lines = [f"{one} = {null}" for one in requests]
-    return b"".join(indent_of(branch, source) + line.encode() + line_end(source) for line in lines)
+    return b"".join(folded(indent_of(branch, source), line, source) + line_end(source) for line in lines)
 
 
 def wait_text(item: Item, place: Item, bound: BoundArguments, requests: list[str], source: Source) -> bytes:
@@ -141,8 +144,7 @@ def wait_text(item: Item, place: Item, bound: BoundArguments, requests: list[str
     lines = [
         f"{call} {in_style('MPI_Wait', name)}({one}, {its}{error})" for one, its in zip(requests, statuses, strict=True)
     ]
-    end = line_end(source)
-    return b"".join(indent_of(place, source) + line.encode() + end for line in lines)
+    return b"".join(folded(indent_of(place, source), line, source) + line_end(source) for line in lines)
 
 
 def early_text(parts: Split | Fission, source: Source) -> bytes:
@@ -159,7 +161,7 @@ def late_text(parts: Split | Fission, source: Source) -> bytes:
     text = _inner_iterations(parts, source) if parts.is_above else _other_iterations(parts, source)
     if parts.needs_value:
         value = f"{parts.variable} = max({parts.lower}, {plus_one(parts.upper)})"
-        text += indent_of(parts.item, source) + value.encode() + line_end(source)
+        text += folded(indent_of(parts.item, source), value, source) + line_end(source)
     return text
 
 
@@ -240,8 +242,10 @@ def loop_text(item: Item, variable: str, lower: str, upper: str, source: Source)
     control: Node = next(one for one in walk(item.node) if one.type == "loop_control_expression")
     offset = sum(map(len, source.lines[: item.node.start_point[0]]))
     end = offset + sum(len(line) for line in source.lines[item.node.start_point[0] : item.last_line + 1])
-    new = f"{variable} = {lower}, {upper}".encode()
     before = source.text[offset : control.start_byte]
+    # The last line before it, with what stands in it before the loop's variable, takes as much as an indent of it.
+    column = len(before.rpartition(b"\n")[2])
+    new = folded(b" " * column, f"{variable} = {lower}, {upper}", source)[column:]
     text = before + new + source.text[control.end_byte : end]
     return text if text.endswith(b"\n") else text + line_end(source)
 

@@ -141,7 +141,7 @@ def _lift_of(site: Site, analysis: Analysis) -> Lift | None:
         return None
     if window.below.code != "end" or window.after:
         return None
-    if status is not None and not text_of(status).startswith("mpi_"):
+    if status is not None and not site.procedure.scope.is_of_mpi(text_of(status)):
         return None  # a wait for no operation changes the status too
     outer = block.parent
     items, changed = analysis.items(outer)
@@ -160,7 +160,7 @@ def _waited(site: Site, analysis: Analysis, changed: set[str]) -> Effects:
     collector = Collector(site.procedure, analysis, facts, changed)
     collector.calls.buffers(site.bound, is_same=True)
     status, error = site.bound.actual("status"), site.bound.error
-    if status is not None and not text_of(status).startswith("mpi_"):
+    if status is not None and not site.procedure.scope.is_of_mpi(text_of(status)):
         collector.write(status)
     if error is not None and not collector.is_ignored(error):
         collector.write(error)
