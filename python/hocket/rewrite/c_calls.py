@@ -21,8 +21,9 @@ from hocket.rewrite.sites import Options
 from hocket.rewrite.windows import Window
 
 _EXACT_DATATYPES = frozenset(
-    "MPI_CHAR MPI_SHORT MPI_INT MPI_LONG MPI_LONG_LONG MPI_UNSIGNED MPI_UNSIGNED_LONG MPI_INT8_T MPI_INT16_T"
-    " MPI_INT32_T MPI_INT64_T MPI_UINT8_T MPI_UINT16_T MPI_UINT32_T MPI_UINT64_T".split()
+    "MPI_CHAR MPI_SIGNED_CHAR MPI_SHORT MPI_INT MPI_LONG MPI_LONG_LONG MPI_LONG_LONG_INT MPI_UNSIGNED_CHAR"
+    " MPI_UNSIGNED_SHORT MPI_UNSIGNED MPI_UNSIGNED_LONG MPI_UNSIGNED_LONG_LONG MPI_INT8_T MPI_INT16_T MPI_INT32_T"
+    " MPI_INT64_T MPI_UINT8_T MPI_UINT16_T MPI_UINT32_T MPI_UINT64_T MPI_AINT MPI_COUNT MPI_OFFSET".split()
 )
 
 
@@ -49,7 +50,7 @@ class CCall:
 
 def calls_of(function: CFunction, program: CProgram) -> Iterator[CCall]:
     """In the order of the text."""
-    names = Names(function, known=program.known)
+    names = Names(function, known=program.known, defined=program.defined)
     for block in (one for one in c_walk(function.body) if kind(one) == "COMPOUND_STMT"):
         statements = list(block.get_children())
         wanted = [i for i, one in enumerate(statements) if _procedure_of(one, function.source) is not None]
@@ -71,16 +72,28 @@ def calls_of(function: CFunction, program: CProgram) -> Iterator[CCall]:
                 yield CCall(function, items, index, procedure, {}, {}, collector, [reason])
 
 
+def blocking_calls_in(source: CSource) -> Iterator[Cursor]:
+    """All blocking collectives of a file."""
+    for top in source.unit.cursor.get_children():
+        for one in c_walk(top) if source.has(top) else ():
+            if source.has(one) and _blocking(one) is not None:
+                yield one
+
+
 def _procedure_of(cursor: Cursor, source: CSource) -> MpiProcedure | None:
     """Of a statement that is a blocking collective in plain sight."""
+    found = _blocking(cursor)
+    return found if found is not None and source.of(cursor).startswith(found.name) else None
+
+
+def _blocking(cursor: Cursor) -> MpiProcedure | None:
     found = mpi_procedures().get(str(cursor.spelling).lower()) if kind(cursor) == "CALL_EXPR" else None
     if found is None or found.role != "blocking" or not found.starts or found.name != cursor.spelling:
         return None
     called = cursor.referenced
     if called is None or kind(called) != "FUNCTION_DECL" or not is_of_the_system(called):
         return None
-    is_collective = not {one.name for one in found.arguments} & {"dest", "source", "tag"}
-    return found if is_collective and source.of(cursor).startswith(found.name) else None
+    return None if {one.name for one in found.arguments} & {"dest", "source", "tag"} else found
 
 
 def _argument_texts(call: str) -> list[str]:

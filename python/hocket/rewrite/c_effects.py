@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from hocket.rewrite.c_names import FRESH, OTHERS, Names, is_array, is_number, is_pointer, is_reference
@@ -36,6 +37,11 @@ _LITERALS = frozenset(
     "INTEGER_LITERAL FLOATING_LITERAL CHARACTER_LITERAL CXX_BOOL_LITERAL_EXPR IMAGINARY_LITERAL".split()
 )
 PLAIN = frozenset("+ - * / % < > <= >= == != && || & | ^ << >> ,".split())
+#: Attributes that leave a function what its text says.
+_HARMLESS = frozenset(
+    b"noinline always_inline gnu_inline unused used nonnull nothrow leaf hot cold noreturn malloc format optimize flatten"
+    b" warn_unused_result returns_nonnull aligned deprecated nodiscard maybe_unused target no_instrument_function".split()
+)
 _MOST_LEVELS = 8
 
 
@@ -63,6 +69,10 @@ class CProgram:
         names = Counter(one.name for one in self.all)
         self.functions = {one.name: one for one in self.all if names[one.name] == 1 and not _is_replaced(one)}
 
+    @cached_property
+    def defined(self) -> frozenset[str]:
+        return frozenset(one.name for one in self.all)
+
     @property
     def known(self) -> frozenset[str]:
         """USRs of functions whose pointer parameters go nowhere."""
@@ -70,7 +80,7 @@ class CProgram:
             by_usr = {one.cursor.get_usr(): one for one in self.functions.values()}
             found = frozenset(usr for usr, one in by_usr.items() if not one.cursor.type.is_function_variadic())
             while True:
-                kept = frozenset(usr for usr in found if self._keeps(by_usr[usr], found))
+                kept = frozenset(usr for usr in found if self._keeps(by_usr[usr], found, self.defined))
                 if kept == found:
                     break
                 found = kept
@@ -78,8 +88,8 @@ class CProgram:
         return self._known
 
     @staticmethod
-    def _keeps(function: CFunction, known: frozenset[str]) -> bool:
-        unique = Names(function, as_summary=True, known=known).unique
+    def _keeps(function: CFunction, known: frozenset[str], defined: frozenset[str]) -> bool:
+        unique = Names(function, as_summary=True, known=known, defined=defined).unique
         pointers = [one for one in function.parameters if not is_number(one) or is_pointer(one)]
         return all(is_pointer(one) and unique.get(one.get_usr()) == "pointee" for one in pointers)
 
@@ -95,7 +105,8 @@ class CProgram:
         return self._summaries[name]
 
     def _summarize(self, function: CFunction, level: int) -> CSummary | None:
-        collector = CCollector(function, self, Names(function, as_summary=True, known=self.known), level + 1)
+        names = Names(function, as_summary=True, known=self.known, defined=self.defined)
+        collector = CCollector(function, self, names, level + 1)
         if function.directive_line:
             return None
         for one in function.body.get_children():
@@ -115,12 +126,11 @@ class CProgram:
 def _is_replaced(function: CFunction) -> bool:
     """Whether another definition may take its place when the program is linked or loaded."""
     source = function.source
-    # Those of earlier declarations too, which may stand in headers.
-    words = [source.spelled(one) for one in function.cursor.get_children() if one.kind.is_attribute()]
-    head = source.text[function.cursor.extent.start.offset : function.body.extent.start.offset]
-    replaced = re.compile(rb"\b_*(weak|ifunc)")
+    # Attributes of earlier declarations too, which may stand in headers. A macro hides what it makes.
+    attributes = [one for one in function.cursor.get_children() if kind(one) == "UNEXPOSED_ATTR"]
+    words = [re.split(rb"[^\w]", source.spelled(one))[0].strip(b"_") for one in attributes]
     pragma = re.compile(rb"pragma\s+weak\s+" + re.escape(function.name.encode()) + rb"\b")
-    return any(map(replaced.search, [*words, head])) or any(map(pragma.search, source.own_texts))
+    return not _HARMLESS.issuperset(words) or any(map(pragma.search, source.own_texts))
 
 
 def _of(effects: Effects, key: str) -> tuple[bool, bool]:
@@ -327,10 +337,10 @@ class CCollector:
         mpi = mpi_procedures().get(name.lower())
         if is_function and name.startswith("MPI_"):
             self._mpi(cursor, mpi, arguments)
-        elif is_function and name in _MATHEMATICS and is_of_the_system(called):
+        elif is_function and name in _MATHEMATICS and self._is_of_the_system(called):
             for one in arguments:
                 self.read(one)
-        elif is_function and name in (*FRESH, "free") and is_of_the_system(called):
+        elif is_function and name in (*FRESH, "free") and self._is_of_the_system(called):
             for one in arguments:
                 self.read(one)
             if name == "free":
@@ -341,6 +351,10 @@ class CCollector:
             code = "io" if "print" in name or "scan" in name else "unknown-call"
             self.barrier(code, cursor, f"{name or 'a function'} may do anything", "add its file, or move the call")
         self.effects.has_work = True
+
+    def _is_of_the_system(self, called: Cursor) -> bool:
+        """A program may define a function of the C library itself."""
+        return called.spelling not in self.program.defined and is_of_the_system(called)
 
     def _summary(self, called: Cursor) -> CSummary | None:
         """Not of an instance of a template with the same name."""

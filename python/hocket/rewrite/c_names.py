@@ -52,6 +52,7 @@ class Names:
     function: CFunction
     as_summary: bool = False
     known: frozenset[str] = frozenset()  # USRs of functions whose parameters go nowhere
+    defined: frozenset[str] = frozenset()  # names of the program's own functions
     stated: dict[str, int] = field(default_factory=dict)  # USR of a parameter or local -> line of `// hocket restrict`
 
     def __post_init__(self) -> None:
@@ -116,6 +117,7 @@ class Names:
         values += [list(path[-2].get_children())[1] for path in assigned]
         return (
             bool(values)
+            and not self.defined & FRESH
             and all(_is_fresh(one) for one in values)
             and all(self._stays(path) for path in uses if path not in assigned)
         )
@@ -205,7 +207,7 @@ class Names:
         mpi = mpi_procedures().get(name.lower())
         return (
             (mpi is not None and mpi.name == name)
-            or (name == "free" and is_of_the_system(called))
+            or (name == "free" and name not in self.defined and is_of_the_system(called))
             or called.get_usr() in self.known
         )
 

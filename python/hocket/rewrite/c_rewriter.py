@@ -16,7 +16,7 @@ from typing import Any
 
 from hocket.rewrite.blocks import Item
 from hocket.rewrite.buffers import Obligation, Refusal
-from hocket.rewrite.c_calls import CCall, calls_of, check
+from hocket.rewrite.c_calls import CCall, blocking_calls_in, calls_of, check
 from hocket.rewrite.c_effects import CCollector, CProgram
 from hocket.rewrite.c_judge import CJudge
 from hocket.rewrite.c_order import c_call_order
@@ -114,6 +114,8 @@ def _next_change(
 ) -> tuple[Outcome, list[Edit]] | None:
     program = CProgram(sources)
     uniform = Uniform(program)
+    for source in sources:
+        _refuse_others(source, program, origins[source.path], refused)
     problem = _problem_of(program)
     judge = CJudge(costs, program, origins) if costs is not None else None
     for function in program.all:
@@ -137,6 +139,20 @@ def _next_change(
             best, call = max(found, key=lambda one: one[1].prediction.saved_s if one[1].prediction is not None else 0.0)
             return best, [_edit(call)]
     return None
+
+
+def _refuse_others(
+    source: CSource, program: CProgram, origins: list[int], refused: dict[tuple[str, int], Outcome]
+) -> None:
+    """Calls that are no statements of a function's block."""
+    reason = "its value is used, or it stands in a branch without braces, a macro, a template or a class"
+    refusal = Refusal("layout", reason, "write it as a statement of its own, between { and }")
+    known = {call.item.cursor for one in program.all if one.source is source for call in calls_of(one, program)}
+    for cursor in blocking_calls_in(source):
+        if cursor not in known:
+            line = origins[cursor.extent.start.line - 1] + 1
+            outcome = Outcome(source.path, line, "", str(cursor.spelling), False, (), (refusal,))
+            refused.setdefault((str(source.path), line), outcome)
 
 
 def _predict(call: CCall, judge: CJudge) -> None:
@@ -182,6 +198,14 @@ def _problem_of(program: CProgram) -> Refusal | None:
             return Refusal("error-handling", f"{source.path} has {found[0].decode()}: a failure may be handled")
         if found := re.search(rb"\b(MPI_Win_\w+|mmap|shmat|shm_open)\b", source.text):
             return Refusal("one-sided", f"{source.path} has {found[0].decode()}: other ranks may access memory")
+        for text in source.own_texts:
+            if found := re.search(rb"(?m)^\s*#\s*(?:define|undef)\s+(MPI_\w+)", text):
+                return Refusal("preprocessor", f"{source.path}: {found[1].decode()} is defined anew")
+        if macro := source.compiler_macro:
+            hint = "take the condition out, or define it with --compile as your compiler does"
+            return Refusal(
+                "preprocessor", f"{source.path}: libclang may define {macro} differently than a compiler", hint
+            )
         if found := re.search(rb"\b_*(sig)?(set|long)jmp\b", source.text):
             return Refusal("early-exit", f"{source.path} has {found[0].decode()}: it may leave any function")
     return None

@@ -23,6 +23,7 @@ CXX_SUFFIXES = (".cc", ".cpp", ".cxx")
 SUFFIXES = (".c", *CXX_SUFFIXES)
 Cursor = Any  # of libclang
 _ERROR = 3  # severity
+_SAME_MACROS = frozenset(b"__cplusplus __STDC_VERSION__ __linux__ __unix__ __x86_64__ __aarch64__ __FILE__".split())
 #: Of a function's tree: a few frames each are far from `deep_nesting`'s.
 _MOST_LEVELS = 1000
 
@@ -46,6 +47,18 @@ class CSource:
         declared = [one for one in self.unit.cursor.get_children() if not self.has(one) and not is_of_the_system(one)]
         headers = {str(one.location.file.name) for one in declared}
         return [self.text, *(Path(name).read_bytes() for name in sorted(headers))]
+
+    @cached_property
+    def compiler_macro(self) -> str:
+        """A macro of the compiler on which the text depends, and which libclang may define differently; empty: none."""
+        defined = {name for text in self.own_texts for name in re.findall(rb"#\s*define\s+(\w+)", text)}
+        for text in self.own_texts:
+            for condition in re.findall(rb"(?m)^\s*#\s*(?:el)?if(.*)", text.replace(b"\\\n", b" ")):
+                asked = re.sub(rb"^n?def\s+__GNUC__|defined\s*\(?\s*__GNUC__\s*\)?|//.*|/\*.*?\*/", b"", condition)
+                for name in re.findall(rb"\b(?:__\w+|_OPENMP|_OPENACC)\b", asked):
+                    if name not in defined and name not in _SAME_MACROS:
+                        return str(name.decode())
+        return ""
 
     def spelled(self, cursor: Cursor) -> bytes:
         """The text of a word where it is written, which may be a macro or a header."""

@@ -18,6 +18,7 @@ from functools import cached_property
 
 from hocket.rewrite.c_effects import PLAIN, CProgram
 from hocket.rewrite.c_names import is_number, is_pointer
+from hocket.rewrite.c_skew import c_skew
 from hocket.rewrite.c_source import (
     CFunction,
     CSource,
@@ -60,6 +61,13 @@ class Uniform:
                     self._calls.setdefault(one.spelling, []).append((function, one))
 
     def reason(self, function: CFunction, cursor: Cursor) -> str:
+        """Why only some ranks may run a call, or why it may match another one; empty if all do, and it does not."""
+        return self._reason(function, cursor) or c_skew(function, cursor, self._is_divergent)
+
+    def _is_divergent(self, function: CFunction, cursor: Cursor) -> bool:
+        return self._condition(function, cursor, self.variables(function)) is not None
+
+    def _reason(self, function: CFunction, cursor: Cursor) -> str:
         """Why only some ranks may run what stands at `cursor`; empty if all do."""
         if function.includes_text:
             return f"the text of {function.name} stands in several files"
@@ -93,7 +101,7 @@ class Uniform:
             for caller, call in self._calls.get(name, ()):
                 if not self._is_called(caller, call):
                     return f"{name} is passed on in line {call.extent.start.line}"
-                if reason := self.reason(caller, call):
+                if reason := self._reason(caller, call):
                     return f"{name} is called in line {call.extent.start.line}: {reason}"
         finally:
             self._running.discard(name)
@@ -273,13 +281,13 @@ class Uniform:
     def _unknown_function(self) -> str:
         """One that is used, is in none of the files, and belongs to neither MPI nor the system; empty: none."""
         for source in self.program.sources:
-            for top in (one for one in source.unit.cursor.get_children() if source.has(one)):
+            for top in (one for one in source.unit.cursor.get_children() if not is_of_the_system(one)):
                 for one in c_walk(top):
                     called = one.referenced if kind(one) == "DECL_REF_EXPR" else None
                     if called is None or kind(called) not in ("FUNCTION_DECL", "CXX_METHOD"):
                         continue
-                    is_own = called.spelling in {each.name for each in self.program.all}
-                    if not is_own and not is_of_the_system(called):
+                    is_known = called.spelling in self.program.defined or called.get_definition() is not None
+                    if not is_known and not is_of_the_system(called):
                         return str(called.spelling)
         return ""
 

@@ -191,7 +191,9 @@ def _attributes(site: Site) -> tuple[list[str], list[Obligation]]:
     plain = site.plain
     scope = site.procedure.scope
     asynchronous = [
-        one for one in kept_names(site.bound, site.procedure) if one not in plain and not scope.has_attribute(one, "asynchronous")
+        one
+        for one in kept_names(site.bound, site.procedure)
+        if one not in plain and not scope.has_attribute(one, "asynchronous")
     ]
     obligations = []
     if asynchronous:

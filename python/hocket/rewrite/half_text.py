@@ -46,7 +46,8 @@ def _half(halves: Halves, name: str, request_type: str, body: bytes) -> bytes:
     procedure, source = halves.procedure, halves.procedure.source
     statement, last = procedure.node.children[0], procedure.node.children[-1]
     asynchronous = sorted(halves.dummies | halves.others)
-    missing = [one for one in asynchronous if not procedure.scope.has_attribute(one, "asynchronous")]
+    # The declarations that are copied do not have what a rewrite of the procedure adds in the same round.
+    missing = [one for one in asynchronous if "asynchronous" not in procedure.scope.variable(one).attributes]
     more = [f"{request_type}, intent(inout) :: {', '.join(halves.requests)}"]
     more += [f"asynchronous :: {', '.join(missing)}"] if missing else []
     row = statement.end_point[0] + 1

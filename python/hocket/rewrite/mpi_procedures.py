@@ -85,6 +85,8 @@ CONSTANTS = frozenset(
     ).split()
 )
 #: Reductions whose result does not depend on the order, whatever the type.
-EXACT_OPERATIONS = frozenset("mpi_max mpi_min mpi_land mpi_lor mpi_lxor mpi_band mpi_bor mpi_bxor".split())
+EXACT_OPERATIONS = frozenset(
+    "mpi_max mpi_min mpi_maxloc mpi_minloc mpi_land mpi_lor mpi_lxor mpi_band mpi_bor mpi_bxor".split()
+)
 ORDERED_OPERATIONS = frozenset({"mpi_sum", "mpi_prod"})
 EXACT_DATATYPES = frozenset({"mpi_integer", "mpi_integer4", "mpi_integer8", "mpi_logical"})

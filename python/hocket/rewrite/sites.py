@@ -128,6 +128,7 @@ class Habits:
     handles_errors: bool
     one_sided: str  # a procedure of one-sided communication that is called; empty: none
     has_final: bool  # a type has a procedure that is called when a variable goes away
+    redefined: str  # a name of MPI that the preprocessor replaces; empty: none
 
 
 def blocking_calls(node: Node) -> Iterator[tuple[Node, str]]:
@@ -150,7 +151,9 @@ def habits_of(sources: Sequence[Source]) -> Habits:
                 one_sided = name if name.startswith("mpi_win_") and not one_sided else one_sided
     final = re.compile(rb"(?im)^\s*final\s*(::)?\s*\w")
     has_final = any(final.search(one.text) for one in sources)
-    return Habits(handles_errors, one_sided, has_final)
+    anew = re.compile(rb"(?im)^\s*#\s*(?:define|undef)\s+(p?mpi_\w+)")
+    redefined = next((found[1].decode() for one in sources if (found := anew.search(one.text))), "")
+    return Habits(handles_errors, one_sided, has_final, redefined)
 
 
 def check_call(site: Site, analysis: Analysis, options: Options, habits: Habits) -> None:
@@ -170,6 +173,8 @@ def check_call(site: Site, analysis: Analysis, options: Options, habits: Habits)
     site.refusals += [] if options.trusts_compiler else merged(plain)
     if habits.has_final:
         site.refusals.append(Refusal("unknown-call", "a type has a final procedure, which may be called anywhere"))
+    if habits.redefined:
+        site.refusals.append(Refusal("preprocessor", f"{habits.redefined} is defined anew"))
     if habits.one_sided:
         reason = f"{habits.one_sided} is called: other ranks may access memory, and a blocking call may order that"
         site.refusals.append(Refusal("one-sided", reason))

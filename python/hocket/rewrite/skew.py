@@ -112,7 +112,9 @@ def _is_balanced(branch: Node, communicator: str) -> bool:
     counts = set()
     for part in [first, *(one.children for one in clauses)]:
         made = [one for one in _collectives(list(part)) if _communicator(one) == communicator]
-        if any(one.node.parent is None or one.node.parent.id not in {branch.id, *(c.id for c in clauses)} for one in made):
+        if any(
+            one.node.parent is None or one.node.parent.id not in {branch.id, *(c.id for c in clauses)} for one in made
+        ):
             return False
         counts.add(len(made))
     return len(counts) == 1
