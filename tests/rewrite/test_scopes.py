@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Names that come from elsewhere, or are written under another name: what does not compile alone (see scopes.f90)."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from hocket.rewrite.rewriter import rewrite
+from hocket.rewrite.sites import Options
+from hocket.rewrite.syntax import Source
+
+WORK = "do j = 1, n\n  w(j) = w(j) + j\nend do"
+FIELDS = """module fields
+  implicit none
+  integer, parameter :: n = 40
+  real(8) :: velocity(n), pressure(n)
+end module
+"""
+
+
+def outcome(text: str, more: dict[str, str] | None = None, **options: int) -> tuple[str, set[str]]:
+    """The new text of the first file, and the codes of all refusals in it."""
+    files = {"m.f90": text, **(more or {})}
+    result = rewrite([Source(Path(name), one.encode()) for name, one in files.items()], Options(**options))
+    codes = {one.code for call in result.outcomes for one in call.refusals if call.path == Path("m.f90")}
+    return result.new[Path("m.f90")].decode(), codes
+
+
+def compiles(tmp_path: Path, *texts: str) -> bool:
+    """With an implicit interface where mpif.h is included, as Open MPI's wrapper does it."""
+    compiler = next((name for name in ("mpifort.openmpi", "mpifort") if shutil.which(name)), None)
+    if compiler is None:
+        pytest.skip("no Fortran compiler for MPI was found")
+    path = tmp_path / "m.f90"
+    path.write_text("".join(texts))
+    done = subprocess.run(
+        [compiler, "-fsyntax-only", str(path)], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    return done.returncode == 0
+
+
+def test_a_name_may_come_from_a_module_that_is_not_given() -> None:
+    text = f"""module m
+  real(8) :: x(40)
+contains
+  subroutine s(w, n)
+    use mpi
+    USE
+    integer, intent(in) :: n
+    real(8), intent(inout) :: w(n)
+    integer :: j, ierr
+    call MPI_Bcast(x, 40, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+    {WORK}
+  end subroutine
+end module
+"""
+    assert outcome(text.replace("USE", ""))[1] == set()
+    assert outcome(text.replace("USE", "use other"))[1] == {"unseen"}
+    assert outcome(text.replace("USE", "use other, only: y"))[1] == set()
+    assert outcome(text.replace("USE", "use other, only: x => y"))[1] == {"unseen"}
+    assert "syntax" in outcome(text.replace("USE", "include 'missing.inc'"))[1]
+
+
+def test_an_intrinsic_function_may_be_one_of_a_module_that_is_not_given() -> None:
+    text = f"""subroutine s(x, w, n)
+  use mpi
+  USE
+  integer, intent(in) :: n
+  real(8), intent(inout) :: x(n), w(n)
+  integer :: j, ierr
+  call MPI_Bcast(x, n, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+  {WORK.replace("+ j", "+ scale(0.5d0, j)")}
+  x = x + w
+end subroutine
+"""
+    options = {"trusts_compiler": True}
+    assert "MPI_Ibcast" in outcome(text.replace("USE", ""), **options)[0]
+    assert "unknown-call" in outcome(text.replace("USE", "use special"), **options)[1]
+    assert "MPI_Ibcast" in outcome(text.replace("USE", "use special, only: y"), **options)[0]
+
+
+def test_a_message_in_parts_has_the_name_that_its_procedure_knows(tmp_path: Path) -> None:
+    text = """module m
+contains
+  subroutine s(w)
+    use mpi
+    use fields, only: u => velocity, velocity => pressure, n
+    real(8), intent(inout) :: w(n)
+    integer :: j, ierr
+    call MPI_Bcast(u, n, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+    do j = 1, n
+      w(j) = 2 * u(j) + velocity(j)
+    end do
+  end subroutine
+end module
+"""
+    new, _ = outcome(text, {"fields.f90": FIELDS}, part_bytes=8)
+    assert "MPI_Ibcast(u(hocket_first:hocket_last)" in new
+    assert compiles(tmp_path, FIELDS, new)
+
+
+def test_long_names_are_folded(tmp_path: Path) -> None:
+    name = "number_of_planes_of_the_local_part_of_the_whole_grid"
+    text = f"""module m
+contains
+  subroutine s(x, w, {name})
+    use mpi
+    integer, intent(in) :: {name}
+    real(8), intent(inout) :: x({name})
+    real(8), intent(inout) :: w({name})
+    integer :: j, ierr
+    call MPI_Bcast(x, {name}, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+    do j = 1, {name}
+      w(j) = 2 * x(j)
+    end do
+  end subroutine
+end module
+"""
+    new, _ = outcome(text, part_bytes=8)
+    assert "MPI_Ibcast" in new
+    assert max(map(len, new.splitlines())) <= 132
+    assert compiles(tmp_path, new)
+
+
+def test_without_an_interface_calls_of_one_name_have_one_type(tmp_path: Path) -> None:
+    text = """subroutine s(a, b, w, n)
+  include 'mpif.h'
+  integer n, ierr, j, m(n)
+  double precision a(n), b(n), w(n)
+  call MPI_Send(m, n, MPI_INTEGER, 1, 1, MPI_COMM_WORLD, ierr)
+  do j = 1, n
+    w(j) = w(j) + j
+  end do
+  call MPI_Sendrecv(a, n, MPI_DOUBLE_PRECISION, 1, 2, b, n, MPI_DOUBLE_PRECISION, 1, 2, MPI_COMM_WORLD,
+     & MPI_STATUS_IGNORE, ierr)
+  do j = 1, n
+    w(j) = w(j) + j
+  end do
+end
+""".replace("MPI_COMM_WORLD,\n     &", "MPI_COMM_WORLD, &\n     ")
+    new, codes = outcome(text, trusts_compiler=True)
+    assert "interface" in codes
+    assert compiles(tmp_path, new)
+    assert "interface" not in outcome(text.replace("m(n)", "k").replace("Send(m", "Send(a"), trusts_compiler=True)[1]
+
+
+def test_a_main_program_may_begin_without_its_statement() -> None:
+    body = f"use mpi\ninteger, parameter :: n = 40\nreal(8) :: x(n), w(n)\ninteger :: j, ierr\n{WORK}\n"
+    call = "call MPI_Bcast(x, n, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)"
+    new, _ = outcome(f"{body}{call}\n{WORK}\nprint *, x, w\nend\n")
+    assert "MPI_Ibcast" in new
+
+
+def test_a_call_behind_an_if_in_one_line_is_listed() -> None:
+    text = f"""subroutine s(x, n, k)
+  use mpi
+  integer, intent(in) :: n, k
+  real(8), intent(inout) :: x(n)
+  integer :: ierr
+  if (k == 2) call MPI_Bcast(x, n, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+end subroutine
+"""
+    assert outcome(text)[1] == {"layout"}
+
+
+def test_an_error_code_of_a_contained_procedure_is_another_one() -> None:
+    text = f"""program p
+  use mpi
+  integer, parameter :: n = 40
+  real(8) :: x(n), w(n)
+  integer :: j, ierr
+  call MPI_Bcast(x, n, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+  {WORK}
+  print *, x, w
+contains
+  subroutine s
+    integer :: ierr
+    ierr = 2
+    print *, ierr
+  end subroutine
+end program
+"""
+    assert outcome(text)[1] == set()
+    assert outcome(text.replace("    integer :: ierr\n    ierr", "    ierr"))[1] == {"error-handling"}
