@@ -158,7 +158,7 @@ def test_a_main_program_may_begin_without_its_statement() -> None:
 
 
 def test_a_call_behind_an_if_in_one_line_is_listed() -> None:
-    text = f"""subroutine s(x, n, k)
+    text = """subroutine s(x, n, k)
   use mpi
   integer, intent(in) :: n, k
   real(8), intent(inout) :: x(n)

@@ -210,6 +210,12 @@ def _data(scope: Scope, node: Node, source: Source) -> None:
             symbol_in(scope, text_of(one)).attributes.add("save")
 
 
+def _access(scope: Scope, node: Node, source: Source) -> None:
+    names = [text_of(one) for one in node.children if one.is_named and one.type in ("identifier", "name")]
+    for name in names or [""]:
+        scope.access[name] = node.type.removesuffix("_statement")
+
+
 def _implicit(scope: Scope, node: Node, source: Source) -> None:
     if child_of(node, "none") is None:
         scope.has_implicit = True
@@ -272,6 +278,9 @@ def _derived_type(scope: Scope, node: Node, source: Source) -> None:
     declare(inside, [child for child in node.children if child.type == "variable_declaration"], source)
     simple = {"derived_type_statement", "variable_declaration", "end_type_statement", "comment", "sequence_statement"}
     is_complete = kinds <= simple and "extends" not in text_of(node.children[0])
+    access = child_of(node.children[0], "access_specifier")
+    if access is not None:
+        scope.access[text_of(name_node)] = text_of(access)
     scope.types[text_of(name_node)] = DerivedType(text_of(name_node), inside.symbols, is_complete)
 
 
@@ -280,6 +289,9 @@ def _interface(scope: Scope, node: Node, source: Source) -> None:
     name = text_of(statement).removeprefix("abstract").removeprefix("interface") if statement is not None else ""
     if name:
         scope.generics.add(name)
+    for one in node.children:
+        if one.type in ("subroutine", "function") and not name and (known := child_of(one.children[0], "name")):
+            symbol_in(scope, text_of(known)).attributes.add("external")
 
 
 def _enumeration(scope: Scope, node: Node, source: Source) -> None:
@@ -289,6 +301,8 @@ def _enumeration(scope: Scope, node: Node, source: Source) -> None:
 
 
 def _preprocessor(scope: Scope, node: Node, source: Source) -> None:
+    if child_of(node, "private_statement", "public_statement") is not None:
+        scope.problem = scope.problem or f"line {line_of(node)}: which names are private depends on the preprocessor"
     declare(scope, node.children, source)
 
 
@@ -302,6 +316,8 @@ _READERS: dict[str, Callable[[Scope, Node, Source], None]] = {
     "data_statement": _data,
     "implicit_statement": _implicit,
     "use_statement": _use,
+    "private_statement": _access,
+    "public_statement": _access,
     "include_statement": _include,
     "preproc_include": _include,
     "derived_type_definition": _derived_type,
@@ -314,7 +330,7 @@ _READERS: dict[str, Callable[[Scope, Node, Source], None]] = {
 }
 #: Statements of the specification part. A program unit begins with them.
 SPECIFICATIONS = frozenset(_READERS) | frozenset(
-    "namelist_statement import_statement private_statement public_statement comment preproc_def preproc_function_def "
+    "namelist_statement import_statement comment preproc_def preproc_function_def "
     "preproc_call format_statement procedure_statement bind_statement".split()
 ) - {"preproc_ifdef", "preproc_if"}
 

@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from hocket.rewrite.declarations import INTRINSIC_MODULES, MPI_MODULES, declare, is_specification, symbol_in, type_of
+from hocket.rewrite.declarations import declare, is_specification, symbol_in, type_of
 from hocket.rewrite.symbols import Procedure, Scope, Unseen
 from hocket.rewrite.syntax import UNITS, Node, Source, child_of, error_in, line_of, named, source_of, text_of, walk
+from hocket.rewrite.use_association import resolve_uses
 
 
 @dataclass
@@ -35,13 +36,13 @@ class Program:
         for scope in caller.scope.chain():
             if name in (inner := self._inner(scope)):
                 return inner[name]
-            for use in scope.used:
-                its = use.names.get(name, None if use.has_only else name)
-                found = self.module_procedures.get(use.module, {}).get(its or "")
-                if found is not None:
-                    return found
+            if name in scope.procedures:
+                return scope.procedures[name]
             if scope.hides(name):
                 return None  # a module that is not among the files may have a procedure of this name
+            known = scope.symbols.get(name)
+            if known is not None and known.is_declared and name not in (caller.name, caller.result):
+                break  # an external procedure
         return None if name in self.ambiguous else self.external.get(name)
 
     def _inner(self, scope: Scope) -> dict[str, Procedure]:
@@ -65,7 +66,7 @@ def build_program(sources: Sequence[Source]) -> Program:
                 program.external[procedure.name] = procedure
     resolved: set[int] = set()
     for scope in [*program.modules.values(), *(one.scope for one in program.procedures)]:
-        _resolve_uses(program, scope, (), resolved)
+        resolve_uses(program.modules, scope, (), resolved)
     return program
 
 
@@ -84,6 +85,7 @@ def _add_module(program: Program, node: Node, source: Source) -> None:
     for inner in _inside(node):
         procedure = _add_procedure(program, inner, source, scope)
         own[procedure.name] = procedure
+    scope.procedures.update(own)
 
 
 def _inside(node: Node) -> list[Node]:
@@ -161,34 +163,3 @@ def _in_block(node: Node) -> bool:
             return True
         at = at.parent
     return False
-
-
-def _resolve_uses(program: Program, scope: Scope, busy: tuple[str, ...], resolved: set[int]) -> None:
-    """Brings the names of used modules into the scope. Private ones too: to know too many names is safe."""
-    if id(scope) in resolved:
-        return
-    resolved.add(id(scope))
-    for use in scope.used:
-        module = program.modules.get(use.module)
-        if module is None:
-            if use.module not in INTRINSIC_MODULES | MPI_MODULES:
-                scope.unseen.append(Unseen(f"module {use.module}", frozenset(use.names) if use.has_only else None))
-            continue
-        if use.module in busy:
-            scope.problem = scope.problem or f"module {use.module} uses itself"
-            continue
-        _resolve_uses(program, module, (*busy, use.module), resolved)
-        names = dict(use.names) if use.has_only else {name: name for name in module.symbols} | use.names
-        for own, its in names.items():
-            if its in module.symbols and own not in scope.symbols:
-                symbol = module.symbols[its]
-                scope.symbols[own] = symbol if own == its else replace(symbol, name=own)
-        for name, one in module.types.items():
-            scope.types.setdefault(name, one)
-        scope.generics |= module.generics
-        scope.unseen += [one for one in map(use.passes_on, module.unseen) if one not in scope.unseen]
-        if module.problem:
-            scope.problem = scope.problem or f"module {use.module}: {module.problem}"
-        if module.binding and not scope.binding:
-            scope.binding, scope.binding_only = module.binding, module.binding_only
-            scope.binding_file = module.binding_file

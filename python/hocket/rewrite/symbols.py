@@ -111,6 +111,8 @@ class Scope:
     symbols: dict[str, Symbol] = field(default_factory=dict)
     types: dict[str, DerivedType] = field(default_factory=dict)
     generics: set[str] = field(default_factory=set)  # names of generic interfaces
+    procedures: dict[str, Procedure] = field(default_factory=dict)  # of a module and of used modules
+    access: dict[str, str] = field(default_factory=dict)  # "public" or "private", by name; "": of all others
     used: list[Use] = field(default_factory=list)
     unseen: list[Unseen] = field(default_factory=list)
     binding: str = ""  # of MPI: "mpi", "mpi_f08" or "mpif.h"
@@ -169,6 +171,12 @@ class Scope:
 
     def has_generic(self, name: str) -> bool:
         return any(name in scope.generics for scope in self.chain())
+
+    def is_public(self, name: str) -> bool:
+        """Whether those that use the module see it."""
+        symbol = self.symbols.get(name)
+        own = next((one for one in ("public", "private") if symbol is not None and one in symbol.attributes), "")
+        return (self.access.get(name) or own or self.access.get("", "public")) == "public"
 
     def hides(self, name: str) -> bool:
         """Whether what is not among the sources may give the name another meaning than it has outside."""
