@@ -6,65 +6,83 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 
+from hocket.rewrite.c_effects import CProgram
 from hocket.rewrite.c_source import CFunction, Cursor, around, c_walk, children_of, kind
 from hocket.rewrite.mpi_procedures import mpi_procedures
 
 _LOOPS = ("FOR_STMT", "WHILE_STMT", "DO_STMT")
+_ANY = ""  # the communicator of a function's collectives
 
 
-def c_skew(function: CFunction, call: Cursor, is_divergent: Callable[[CFunction, Cursor], bool]) -> str:
-    """Why not; empty if it does."""
-    communicator = _communicator(function, call)
-    places: dict[tuple[str, ...], str] = {}
-    for one in _collectives(function, function.body):
-        if _communicator(function, one) != communicator or not is_divergent(function, one):
-            continue
-        path = [*around(function.body, one), one]
-        guards, is_in_loop = list[str](), any(kind(part) in _LOOPS for part in path)
-        for part, inside in zip(path, path[1:], strict=False):
-            if kind(part) == "IF_STMT":
-                if _is_balanced(function, part, communicator):
-                    break
-                pieces = children_of(part)
-                guards.append(f"{function.source.of(pieces[0])} {pieces.index(inside)}")
-            elif kind(part) != "COMPOUND_STMT":
-                guards.append(f"line {part.extent.start.line}")
-        else:
-            line = f"line {one.extent.start.line}"
-            places.setdefault(tuple(guards), line)
-            if is_in_loop:
-                places.setdefault((*guards, "again"), "another iteration")
-    if len(places) < 2:
-        return ""
-    where = " and ".join(list(places.values())[:2])
-    return f"in {where} only some ranks may run collectives of this communicator, which match in their order"
+@dataclass
+class CSkew:
+    """Of a program. `is_divergent`: whether a condition of its function around a place may differ between ranks."""
+
+    program: CProgram
+    is_divergent: Callable[[CFunction, Cursor], bool]
+    _communicates: dict[str, bool] = field(default_factory=dict)
+
+    def reason(self, function: CFunction, call: Cursor) -> str:
+        """Why a call may match another one; empty if it does not."""
+        own = _communicator(function, call)
+        places: list[str] = []
+        for one, communicator in self._calls(function, function.body):
+            if communicator not in (own, _ANY) or not self.is_divergent(function, one):
+                continue
+            path = around(function.body, one)
+            if not any(kind(part) == "IF_STMT" and self._is_balanced(function, part) for part in path):
+                places.append(f"line {one.extent.start.line}")
+                places += ["another iteration"] * any(kind(part) in _LOOPS for part in path)
+        if len(places) < 2:
+            return ""
+        where = f"{places[0]} and {places[1]}"
+        return f"in {where} only some ranks may run collectives of this communicator, which match in their order"
+
+    def _calls(self, function: CFunction, inside: Cursor) -> Iterator[tuple[Cursor, str]]:
+        """Collectives, and calls of functions that make some, with the communicator."""
+        for one in c_walk(inside):
+            if kind(one) != "CALL_EXPR":
+                continue
+            name = str(one.spelling)
+            if _is_collective(name):
+                yield one, _communicator(function, one)
+            elif (known := self.program.functions.get(name)) is not None and self._makes_some(known):
+                yield one, _ANY
+
+    def _makes_some(self, function: CFunction) -> bool:
+        if function.name not in self._communicates:
+            self._communicates[function.name] = False  # where it calls itself
+            self._communicates[function.name] = next(self._calls(function, function.body), None) is not None
+        return self._communicates[function.name]
+
+    def _is_balanced(self, function: CFunction, branch: Cursor) -> bool:
+        """Whether both parts make the same collectives, outside of loops and branches."""
+        parts = children_of(branch)
+        if len(parts) != 3:
+            return False
+        made = []
+        for part in parts[1:]:
+            calls = list(self._calls(function, part))
+            deeper = (one for call, _ in calls for one in around(part, call)[1:])
+            if any(communicator == _ANY for _, communicator in calls) or any(
+                kind(x) != "COMPOUND_STMT" for x in deeper
+            ):
+                return False
+            made.append([communicator for _, communicator in calls])
+        return made[0] == made[1]
 
 
-def _collectives(function: CFunction, inside: Cursor) -> Iterator[Cursor]:
-    for one in c_walk(inside):
-        known = mpi_procedures().get(str(one.spelling).lower()) if kind(one) == "CALL_EXPR" else None
-        if known is not None and known.role in ("blocking", "start"):
-            if not {argument.name for argument in known.arguments} & {"dest", "source", "tag"}:
-                yield one
+def _is_collective(name: str) -> bool:
+    known = mpi_procedures().get(name.lower())
+    if known is None or known.name != name or known.role not in ("blocking", "start"):
+        return False
+    return not {argument.name for argument in known.arguments} & {"dest", "source", "tag"}
 
 
 def _communicator(function: CFunction, call: Cursor) -> str:
     names = [one.name for one in mpi_procedures()[str(call.spelling).lower()].arguments]
     arguments = list(call.get_arguments())
     at = names.index("comm")
-    return function.source.of(arguments[at]) if at < len(arguments) else ""
-
-
-def _is_balanced(function: CFunction, branch: Cursor, communicator: str) -> bool:
-    """Whether both of its parts make as many collectives, outside of loops and branches."""
-    parts = children_of(branch)
-    if len(parts) != 3:
-        return False
-    counts = set()
-    for part in parts[1:]:
-        made = [one for one in _collectives(function, part) if _communicator(function, one) == communicator]
-        if any(kind(one) not in ("COMPOUND_STMT",) for call in made for one in around(part, call)[1:]):
-            return False
-        counts.add(len(made))
-    return len(counts) == 1
+    return function.source.of(arguments[at]) if at < len(arguments) else _ANY

@@ -18,7 +18,7 @@ from functools import cached_property
 
 from hocket.rewrite.c_effects import PLAIN, CProgram
 from hocket.rewrite.c_names import is_number, is_pointer
-from hocket.rewrite.c_skew import c_skew
+from hocket.rewrite.c_skew import CSkew
 from hocket.rewrite.c_source import (
     CFunction,
     CSource,
@@ -62,7 +62,11 @@ class Uniform:
 
     def reason(self, function: CFunction, cursor: Cursor) -> str:
         """Why only some ranks may run a call, or why it may match another one; empty if all do, and it does not."""
-        return self._reason(function, cursor) or c_skew(function, cursor, self._is_divergent)
+        return self._reason(function, cursor) or self._skew.reason(function, cursor)
+
+    @cached_property
+    def _skew(self) -> CSkew:
+        return CSkew(self.program, self._is_divergent)
 
     def _is_divergent(self, function: CFunction, cursor: Cursor) -> bool:
         return self._condition(function, cursor, self.variables(function)) is not None

@@ -57,7 +57,7 @@ class Divergence:
 
     @cached_property
     def _skew(self) -> Skew:
-        return Skew(self._flow(""))
+        return Skew(self.program, self._flow(""))
 
     def _flow(self, own: str) -> SameFlow:
         """`own`: the communicator whose ranks are looked at; empty: all ranks."""

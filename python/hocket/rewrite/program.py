@@ -118,7 +118,8 @@ def _add_procedure(program: Program, node: Node, source: Source, parent: Scope |
         type_name, kind = type_of(statement)
         if type_name:
             symbol.type, symbol.kind = type_name, kind
-    end = int(inside[first - 1].end_point[0]) + 1 if first > 0 else int(statement.end_point[0]) + 1
+    last = inside[first - 1] if first > 0 else statement
+    end = int(last.end_point[0]) + (1 if last.end_point[1] > 0 else 0)  # an interface has the end of its line
     if first == 0 and not has_statement:
         end = int(node.start_point[0])
     procedure = Procedure(

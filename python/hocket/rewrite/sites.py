@@ -179,7 +179,7 @@ def check_call(site: Site, analysis: Analysis, options: Options, habits: Habits)
         reason = f"{habits.one_sided} is called: other ranks may access memory, and a blocking call may order that"
         site.refusals.append(Refusal("one-sided", reason))
     if is_collective(site.bound) and (reason := analysis.divergence.reason(site.bound.node, procedure)):
-        hint = "name the files that call it too, or state that all ranks run it with !$hocket uniform before it"
+        hint = "name the files that call it too, or state that all ranks run it with !$hocket uniform before each call"
         if line := site.item.annotation("uniform"):
             site.obligations.append(Obligation("all ranks run this call", f"stated by line {line}"))
         else:
