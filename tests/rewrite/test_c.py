@@ -129,7 +129,7 @@ def test_wrong_input_ends_with_one_message(tmp_path: Path, hocket_cli) -> None:
         (["missing.c"], "missing.c: cannot be read"),
         (["wrong.c", "a.f90"], "files of C and of Fortran cannot be rewritten together"),
         (["wrong.c", "--compile", "'"], "No closing quotation"),
-        (["a.f90", "--compile", "-I."], "--compile is for C and C++"),
+        (["a.f90", "--compile", "-I. -O2"], "--compile '-O2': of Fortran's compiler -I FOLDER is understood"),
     ):
         done = hocket_cli("rewrite", *arguments)
         assert done.returncode == 2, done.stdout + done.stderr

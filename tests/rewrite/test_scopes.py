@@ -13,7 +13,7 @@ import pytest
 
 from hocket.rewrite.rewriter import rewrite
 from hocket.rewrite.sites import Options
-from hocket.rewrite.syntax import Source
+from hocket.rewrite.syntax import Source, read_source
 
 WORK = "do j = 1, n\n  w(j) = w(j) + j\nend do"
 FIELDS = """module fields
@@ -188,3 +188,26 @@ end program
 """
     assert outcome(text)[1] == set()
     assert outcome(text.replace("    integer :: ierr\n    ierr", "    ierr"))[1] == {"error-handling"}
+
+
+def test_included_files_may_stand_in_folders_that_are_named(tmp_path: Path) -> None:
+    (tmp_path / "include").mkdir()
+    (tmp_path / "include" / "sizes.inc").write_text("integer, parameter :: n = 40\n")
+    path = tmp_path / "m.f90"
+    path.write_text(f"""module m
+contains
+  subroutine s(x, w)
+    use mpi
+    include 'sizes.inc'
+    real(8), intent(inout) :: x(n), w(n)
+    integer :: j, ierr
+    call MPI_Bcast(x, n, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+    {WORK}
+  end subroutine
+end module
+""")
+    refused = rewrite([read_source(path)]).outcomes[0].refusals
+    assert [one.reason for one in refused] == ["line 5: sizes.inc is not found beside the file or by --compile -I"]
+    found = rewrite([read_source(path, (tmp_path / "include",))])
+    assert found.outcomes[0].is_rewritten
+    assert b"MPI_Ibcast" in found.new[path]

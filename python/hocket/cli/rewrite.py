@@ -64,7 +64,7 @@ _WOULD_CHANGE = 3
     "compile_options",
     default="",
     metavar="OPTIONS",
-    help="Of C and C++: options of the compiler, such as '-I include -DNDEBUG'.",
+    help="Options of the compiler, such as '-I include -DNDEBUG'; for Fortran -I only.",
 )
 @click.option("--whole", is_flag=True, help="Send no collective in parts.")
 @click.option("--verify", "verifies", is_flag=True, help="Build and run both programs with COMMAND, and compare.")
@@ -133,15 +133,14 @@ def command(
         part_bytes=_part_bytes(part_bytes, network_text),
         trusts_compiler=trust_compiler,
     )
-    if not is_c:
-        refuse_given(("compile_options",), "is for C and C++", "leave it out")
     trace = _open_trace(trace_folder)
     measured = _open_trace(rewritten_trace)
     with progress("analysing") as advance:
         if is_c:
             result = _rewrite_c(paths, options, compile_options, request, advance, trace)
         else:
-            result = rewrite([read_source(path) for path in paths], options, lambda name: advance(""), trace)
+            folders = _include_folders(compile_options)
+            result = rewrite([read_source(path, folders) for path in paths], options, lambda name: advance(""), trace)
     if measured is not None:
         from hocket.rewrite.measured import measure
 
@@ -192,7 +191,6 @@ def _rewrite_c(
     advance: Callable[[str], None],
     trace: Trace | None,
 ) -> Rewritten:
-    import shlex
     import shutil
 
     from hocket.mpi.discover import default_mpi
@@ -201,10 +199,7 @@ def _rewrite_c(
     from hocket.rewrite.libraries import clang
 
     clang()  # that it is missing comes before what else is
-    try:
-        words = shlex.split(text)
-    except ValueError as error:
-        raise InvalidInput(f"--compile {text!r}: {error}", "write it as for a shell: '-I include -DNDEBUG'") from None
+    words = _words(text)
     if request is not None:
         from hocket.rewrite.verify import compiler_of
 
@@ -213,6 +208,26 @@ def _rewrite_c(
         words += mpi_options("mpicc" if shutil.which("mpicc") else str(default_mpi().mpicc))
     sources = [read_c_source(path, options=words) for path in paths]
     return rewrite_c(sources, options, words, lambda name: advance(""), trace)
+
+
+def _words(text: str) -> list[str]:
+    import shlex
+
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise InvalidInput(f"--compile {text!r}: {error}", "write it as for a shell: '-I include -DNDEBUG'") from None
+
+
+def _include_folders(text: str) -> tuple[Path, ...]:
+    """Of -I in the compiler's options."""
+    found, words = list[Path](), iter(_words(text))
+    for word in words:
+        folder = next(words, "") if word == "-I" else word.removeprefix("-I")
+        if not word.startswith("-I") or not folder:
+            raise InvalidInput(f"--compile {word!r}: of Fortran's compiler -I FOLDER is understood", "leave it out")
+        found.append(Path(folder))
+    return tuple(found)
 
 
 def _open_trace(folder: Path | None) -> Trace | None:

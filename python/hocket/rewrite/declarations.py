@@ -249,19 +249,20 @@ def _include(scope: Scope, node: Node, source: Source) -> None:
     if name.lower() == "mpif.h":
         scope.binding = "mpif.h"
         return
-    included = source.path.parent / name
+    places = [folder / name for folder in (source.path.parent, *source.include_folders)]
+    included = next((one for one in places if one.is_file()), places[0])
     around = (*source.included_by, os.path.realpath(source.path))
     if not included.is_file() or not os.access(included, os.R_OK):
         # It may also say more of names that are declared here.
         scope.unseen.append(Unseen(f"the included file {name}"))
-        scope.problem = scope.problem or f"line {line_of(node)}: {name} does not stand beside the file"
+        scope.problem = scope.problem or f"line {line_of(node)}: {name} is not found beside the file or by --compile -I"
     elif os.path.realpath(included) in around:
         scope.problem = scope.problem or f"line {line_of(node)}: {name} includes itself"
     else:
         # A part of a program unit; alone it would be no program.
         inner = included.read_bytes() if source.original is None else to_free(included.read_bytes())
         text = b"subroutine included\n" + inner + b"\nend subroutine included\n"
-        inside = Source(included, text, source.original, around)
+        inside = Source(included, text, source.original, around, include_folders=source.include_folders)
         unit = inside.root.children[0]
         statements = unit.children[1:-1]
         if inside.root.child_count > 1 or unit.has_error or not all(map(is_specification, statements)):

@@ -72,7 +72,7 @@ def _rewrite(
         for path, some in changes.items():
             text, lines = with_changes(current[path], some)
             origins[path] = [origins[path][line] if line >= 0 else -1 for line in lines]
-            current[path] = Source(path, text, current[path].original)
+            current[path] = replace(current[path], text=text, declared=b"")
     result.new = {path: _in_its_form(one, origins[path]) for path, one in current.items()}
     result.sources, result.origins = list(current.values()), origins
     result.outcomes += refused.values()

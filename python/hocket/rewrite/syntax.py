@@ -36,6 +36,7 @@ class Source:
     original: bytes | None = None
     included_by: tuple[str, ...] = ()  # real paths of the files that are being read
     declared: bytes = b""  # declarations of names that rewrites of the procedure at hand will add
+    include_folders: tuple[Path, ...] = ()  # where files that it includes may stand, besides its own
     root: Node = field(init=False)
 
     def __post_init__(self) -> None:
@@ -64,7 +65,7 @@ def own_names(text: bytes) -> frozenset[str]:
     return frozenset(name.decode().lower() for name in re.findall(rb"(?i)\bhocket_\w*", text))
 
 
-def read_source(path: Path) -> Source:
+def read_source(path: Path, include_folders: tuple[Path, ...] = ()) -> Source:
     """Raises InvalidInput for a file that cannot be read, is not Fortran by its name, or is not text."""
     accepted = (*FREE_FORM, *fixed_form.SUFFIXES)
     if path.suffix.lower() not in accepted:
@@ -80,8 +81,8 @@ def read_source(path: Path) -> Source:
     if b"\0" in text:
         raise InvalidInput(f"{path}: is not a text file", "name a Fortran source file")
     if fixed_form.is_fixed(path, text):
-        return Source(path, fixed_form.to_free(text), text)
-    return Source(path, text)
+        return Source(path, fixed_form.to_free(text), text, include_folders=include_folders)
+    return Source(path, text, include_folders=include_folders)
 
 
 def children(node: Node) -> list[Node]:
