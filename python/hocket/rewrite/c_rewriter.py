@@ -55,7 +55,7 @@ def rewrite_c(
     report: Callable[[str], None] = lambda _: None,
     trace: Trace | None = None,
 ) -> Rewritten:
-    """One call after the other, the last of a function first, until nothing is left to rewrite.
+    """One call of each function after the other, the last first, until nothing is left to rewrite.
 
     With a `trace` of the program only what is predicted to gain, that which saves most of a function first.
 
@@ -77,17 +77,19 @@ def _rewrite(
     origins = {one.path: list(range(len(one.lines))) for one in sources}
     costs = _costs_of(trace, CProgram(sources), origins, result) if trace is not None else None
     refused: dict[tuple[str, int], Outcome] = {}
+    _refuse_others(CProgram(sources), refused)
     while True:
-        change = _next_change(list(current.values()), origins, options, refused, report, costs)
-        if change is None:
+        edits: dict[Path, list[Edit]] = {}
+        for outcome, edit in _next_changes(list(current.values()), origins, options, refused, report, costs):
+            refused.pop((str(outcome.path), outcome.line), None)
+            result.outcomes.append(outcome)
+            edits.setdefault(outcome.path, []).append(edit)
+        if not edits:
             break
-        outcome, edits = change
-        path = outcome.path
-        refused.pop((str(path), outcome.line), None)
-        result.outcomes.append(outcome)
-        text, lines = with_edits(current[path].lines, edits)
-        origins[path] = [origins[path][line] if line >= 0 else -1 for line in lines]
-        current[path] = read_c_source(path, text, compiler_options)
+        for path, some in edits.items():
+            text, lines = with_edits(current[path].lines, some)
+            origins[path] = [origins[path][line] if line >= 0 else -1 for line in lines]
+            current[path] = read_c_source(path, text, compiler_options)
     result.new = {path: one.text for path, one in current.items()}
     result.c_sources, result.origins = list(current.values()), origins
     result.outcomes += refused.values()
@@ -104,18 +106,18 @@ def _costs_of(trace: Trace, program: CProgram, origins: dict[Path, list[int]], r
     return judge.costs
 
 
-def _next_change(
+def _next_changes(
     sources: Sequence[CSource],
     origins: dict[Path, list[int]],
     options: Options,
     refused: dict[tuple[str, int], Outcome],
     report: Callable[[str], None],
     costs: Costs | None,
-) -> tuple[Outcome, list[Edit]] | None:
+) -> list[tuple[Outcome, Edit]]:
+    """At most one in each function: what its calls do to others does not change by it."""
     program = CProgram(sources)
     uniform = Uniform(program)
-    for source in sources:
-        _refuse_others(source, program, origins[source.path], refused)
+    changes: list[tuple[Outcome, Edit]] = []
     problem = _problem_of(program)
     judge = CJudge(costs, program, origins) if costs is not None else None
     for function in program.all:
@@ -137,20 +139,18 @@ def _next_change(
                 break
         if found:
             best, call = max(found, key=lambda one: one[1].prediction.saved_s if one[1].prediction is not None else 0.0)
-            return best, [_edit(call)]
-    return None
+            changes.append((best, _edit(call)))
+    return changes
 
 
-def _refuse_others(
-    source: CSource, program: CProgram, origins: list[int], refused: dict[tuple[str, int], Outcome]
-) -> None:
+def _refuse_others(program: CProgram, refused: dict[tuple[str, int], Outcome]) -> None:
     """Calls that are no statements of a function's block."""
     reason = "its value is used, or it stands in a branch without braces, a macro, a template or a class"
     refusal = Refusal("layout", reason, "write it as a statement of its own, between { and }")
-    known = {call.item.cursor for one in program.all if one.source is source for call in calls_of(one, program)}
-    for cursor in blocking_calls_in(source):
+    known = {call.item.cursor for one in program.all for call in calls_of(one, program)}
+    for source, cursor in ((source, one) for source in program.sources for one in blocking_calls_in(source)):
         if cursor not in known:
-            line = origins[cursor.extent.start.line - 1] + 1
+            line = int(cursor.extent.start.line)
             outcome = Outcome(source.path, line, "", str(cursor.spelling), False, (), (refusal,))
             refused.setdefault((str(source.path), line), outcome)
 
