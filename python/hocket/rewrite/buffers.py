@@ -207,7 +207,8 @@ def check_status(bound: BoundArguments, procedure: Procedure, facts: Facts) -> R
     is_read = not is_own or text_of(base) in facts.read_statuses
     if not is_read or text_of(source).isdigit() or text_of(source) == "mpi_any_source":
         return None
-    reason = f"{source_of(status)} is read: MPICH fills it differently if {source_of(source)} is MPI_PROC_NULL"
+    what = "is read" if is_own or symbol.is_dummy else "may be read elsewhere"
+    reason = f"{source_of(status)} {what}: MPICH fills it differently if {source_of(source)} is MPI_PROC_NULL"
     return Refusal("status", reason, "pass MPI_STATUS_IGNORE")
 
 

@@ -10,14 +10,8 @@ import re
 from collections.abc import Callable, Iterable
 
 from hocket.rewrite.fixed_form import to_free
-from hocket.rewrite.symbols import DerivedType, Scope, Symbol, Unseen, Use
+from hocket.rewrite.symbols import MPI_MODULES, DerivedType, Scope, Symbol, Unseen, Use
 from hocket.rewrite.syntax import Node, Source, child_of, children, error_in, line_of, named, text_of, walk
-
-#: Their names are constants, types and procedures without an effect on variables of the program.
-INTRINSIC_MODULES = frozenset(
-    "iso_fortran_env iso_c_binding ieee_arithmetic ieee_exceptions ieee_features omp_lib omp_lib_kinds".split()
-)
-MPI_MODULES = frozenset({"mpi", "mpi_f08"})
 
 #: Lower and upper bound of each dimension; None for one that is not there.
 Bounds = tuple[tuple[Node | None, Node | None], ...]

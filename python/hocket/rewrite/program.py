@@ -24,6 +24,7 @@ class Program:
     module_procedures: dict[str, dict[str, Procedure]] = field(default_factory=dict)
     external: dict[str, Procedure] = field(default_factory=dict)
     ambiguous: set[str] = field(default_factory=set)
+    unread: str = ""  # an included file with procedures
     _inner_of: dict[int, dict[str, Procedure]] = field(default_factory=dict)
 
     def find(self, name: str, caller: Procedure) -> Procedure | None:
@@ -64,6 +65,14 @@ def build_program(sources: Sequence[Source]) -> Program:
                 if procedure.name in program.external:
                     program.ambiguous.add(procedure.name)
                 program.external[procedure.name] = procedure
+    for procedure in program.procedures:
+        included = procedure.source.included
+        if included.unread:
+            reason = f"{included.unread} is not found beside the file or by --compile -I"
+            procedure.problem = procedure.problem or reason
+        if included.with_units:
+            procedure.scope.unseen.append(Unseen(f"{included.with_units}, whose procedures are not read"))
+            program.unread = included.with_units
     resolved: set[int] = set()
     for scope in [*program.modules.values(), *(one.scope for one in program.procedures)]:
         resolve_uses(program.modules, scope, (), resolved)

@@ -33,6 +33,8 @@ class Reach:
                 self._is_unknown(procedure.name, "C code may call {}")
             if any(one.type == "entry_statement" for one in walk(procedure.node)):
                 self._is_unknown(procedure.name, "{} has another entry")
+        if self.program.unread:
+            self._all_unknown(self.program.procedures, f"{self.program.unread} may call {{}}")
         for root in {id(one.source): one.source.root for one in self.program.procedures}.values():
             for node in walk(root):
                 self._declaration(node)

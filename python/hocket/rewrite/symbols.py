@@ -13,6 +13,11 @@ from typing import Any
 from hocket.rewrite.mpi_procedures import CONSTANTS
 from hocket.rewrite.syntax import Node, Source, identifiers
 
+#: Their names are constants, types and procedures without an effect on variables of the program.
+INTRINSIC_MODULES = frozenset(
+    "iso_fortran_env iso_c_binding ieee_arithmetic ieee_exceptions ieee_features omp_lib omp_lib_kinds".split()
+)
+MPI_MODULES = frozenset({"mpi", "mpi_f08"})
 #: All objects that a pointer may have as its target are one object to the analysis: which, it does not follow.
 TARGETS = "(pointers and targets)"
 
@@ -194,6 +199,11 @@ class Scope:
         """The scope through which the names of MPI come."""
         return next((scope for scope in self.chain() if scope.binding), None)
 
+    def _may_be_intrinsic(self, name: str) -> bool:
+        """Of a module such as iso_fortran_env."""
+        used = [use for scope in self.chain() for use in scope.used if use.module in INTRINSIC_MODULES]
+        return any(not use.has_only or name in use.names for use in used)
+
     def is_of_mpi(self, name: str) -> bool:
         """Such as `mpi_in_place`; but many programs have an `mpi_rank` of their own."""
         return name.startswith("mpi_") and name.isidentifier() and self.variable(name).key.startswith("(MPI)")
@@ -210,8 +220,12 @@ class Scope:
         if any(name in scope.symbols for scope in self.chain()):
             outermost = self  # it may be hidden here
         symbol = Symbol(name, f"{outermost.name}::{name}", is_declared=False)
-        if unseen := self.unseen_of(name):
+        if any(name in scope.procedures for scope in self.chain()):
+            symbol.attributes.add("procedure")
+        elif unseen := self.unseen_of(name):
             symbol.conflict = f"{name} may come from {unseen}, which is not among the files"
+        elif any(scope.is_explicit for scope in self.chain()) and not self._may_be_intrinsic(name):
+            symbol.conflict = f"{name} is declared nowhere: a macro may stand for it"
         elif not any(scope.has_implicit for scope in self.chain()):
             symbol.type = "integer" if name[:1] in "ijklmn" else "real"
         outermost.symbols[name] = symbol

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from hocket.errors import InvalidInput
 from hocket.rewrite import fixed_form
+from hocket.rewrite.included import Included, included_in
 from hocket.rewrite.libraries import fortran_parser
 
 if TYPE_CHECKING:
@@ -54,10 +55,14 @@ class Source:
         return own_names(self.text)
 
     @cached_property
+    def included(self) -> Included:
+        folders = (self.path.parent, *self.include_folders)
+        return included_in(self.original or self.text, folders)
+
+    @property
     def macros(self) -> frozenset[str]:
         """Names that the preprocessor replaces."""
-        found = re.findall(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)", self.text, re.MULTILINE)
-        return frozenset(name.decode().lower() for name in found)
+        return self.included.macros
 
 
 def own_names(text: bytes) -> frozenset[str]:

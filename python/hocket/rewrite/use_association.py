@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from hocket.rewrite.declarations import INTRINSIC_MODULES, MPI_MODULES
-from hocket.rewrite.symbols import Scope, Symbol, Unseen, Use
+from hocket.rewrite.symbols import INTRINSIC_MODULES, MPI_MODULES, Scope, Symbol, Unseen, Use
 
 _OPERATORS = ("operator(", "assignment(", "read(", "write(")
 
@@ -35,8 +34,17 @@ def resolve_uses(modules: Mapping[str, Scope], scope: Scope, busy: tuple[str, ..
         if module.problem:
             scope.problem = scope.problem or f"module {use.module}: {module.problem}"
         if module.binding and not scope.binding:
-            scope.binding, scope.binding_only = module.binding, module.binding_only
-            scope.binding_file = module.binding_file
+            _bring_mpi(scope, module, use)
+
+
+def _bring_mpi(scope: Scope, module: Scope, use: Use) -> None:
+    """MPI's names, where the module passes them on."""
+    if use.has_only and any(name.startswith("mpi_") for name in use.names):
+        scope.binding, scope.binding_only = module.binding, use.names
+        scope.binding_file = f"the use of {use.module}"
+    elif not use.has_only and module.is_public("mpi_comm_world"):
+        scope.binding, scope.binding_only = module.binding, module.binding_only
+        scope.binding_file = module.binding_file
 
 
 def _of_no_file(scope: Scope, use: Use) -> None:

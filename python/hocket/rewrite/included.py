@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""What a file gets from those that it includes, besides declarations: macros and procedures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+_INCLUDE = re.compile(rb"(?im)^[ \t]*(#[ \t]*)?include[ \t]*['\"<]([^'\">\n]+)['\">]")
+_MACRO = re.compile(rb"(?m)^[ \t]*#[ \t]*define[ \t]+(\w+)")
+_UNIT = re.compile(rb"(?im)^(?![ \t]*(?:end\b|!|[c*]))[\w \t(),=*]*\b(?:subroutine|function|module|program)[ \t]+\w")
+_OF_MPI = ("mpif.h", "mpi.h")
+
+
+@dataclass(frozen=True)
+class Included:
+    macros: frozenset[str] = frozenset()  # in lower case, those of the file itself too
+    unread: str = ""  # a file for the preprocessor that is not found
+    with_units: str = ""  # a file with procedures
+
+
+def included_in(text: bytes, folders: Sequence[Path], busy: Collection[Path] = ()) -> Included:
+    """`busy` are the files that are being read."""
+    macros = {name.decode().lower() for name in _MACRO.findall(text)}
+    unread = with_units = ""
+    for mark, word in _INCLUDE.findall(text):
+        name = word.decode(errors="replace").strip()
+        if name.lower() in _OF_MPI:
+            continue
+        path = next((folder / name for folder in folders if (folder / name).is_file()), None)
+        if path is None or path in busy:
+            unread = unread or (name if mark and path is None else "")
+            continue
+        inner = path.read_bytes()
+        found = included_in(inner, (path.parent, *folders[1:]), (*busy, path))
+        macros |= found.macros if mark else frozenset()
+        unread = unread or found.unread
+        with_units = with_units or (name if _UNIT.search(inner) else "") or found.with_units
+    return Included(frozenset(macros), unread, with_units)
