@@ -55,9 +55,9 @@ class Change:
     def is_too_wide(self, source: Source) -> bool:
         """Whether a new line is longer than Fortran allows."""
         pieces = [piece.text for edit in self.edits for piece in edit.pieces]
-        lines = {line.rstrip() for text in pieces for line in text.splitlines()}
-        known = {line.rstrip() for line in source.lines}
-        return any(len(line) > texts.MAX_COLUMNS for line in lines - known)
+        lines = [line.rstrip() for text in pieces for line in text.splitlines()]
+        wide = {line for line in lines if len(line) > texts.MAX_COLUMNS}
+        return bool(wide) and not wide <= {line.rstrip() for line in source.lines}
 
     def overlaps(self, other: Change) -> bool:
         """Whether one stands in what the other changes, or between its start and its wait."""
