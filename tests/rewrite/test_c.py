@@ -28,11 +28,14 @@ def rewritten(path: Path, text: bytes | None = None) -> Rewritten:
     return rewrite_c([read_c_source(path, text, INCLUDES)], Options(), INCLUDES)
 
 
-def small(tmp_path: Path, body: str, parameters: str = "double *restrict a, double *restrict w") -> Rewritten:
+def small(
+    tmp_path: Path, body: str, parameters: str = "double *restrict a, double *restrict w", before: str = ""
+) -> Rewritten:
     loop = "for (int i = 0; i < 9; i++) {\n    w[i] = w[i] + i;\n  }"
     text = body.replace("BCAST", "MPI_Bcast(a, 9, MPI_DOUBLE, 0, MPI_COMM_WORLD);").replace("LOOP", loop)
     main = "int main(void) {\n  double a[9], w[9];\n  f(a, w);\n  return 0;\n}\n"
-    (tmp_path / "f.c").write_text(f"#include <mpi.h>\nvoid f({parameters}) {{\n{text}\n}}\n{main}")
+    start = "#include <mpi.h>\n" + (f"{before}\n" if before else "")
+    (tmp_path / "f.c").write_text(f"{start}void f({parameters}) {{\n{text}\n}}\n{main}")
     return rewritten(tmp_path / "f.c")
 
 
@@ -269,3 +272,79 @@ def test_arguments_are_what_they_seem(tmp_path: Path, arguments: str, code: str)
     result = rewritten(tmp_path / "f.c")
     assert [[refusal.code for refusal in one.refusals] for one in result.outcomes] == [[code] if code else []]
     assert code or f"MPI_Ibcast({arguments}, MPI_COMM_SELF, &" in result.new[tmp_path / "f.c"].decode()
+
+
+@pytest.mark.parametrize(
+    ("before", "body", "code"),
+    [
+        # The program's own operation, whose name C tells from MPI_MAX.
+        ("extern MPI_Op mpi_max;", "MPI_Allreduce(a, w, 9, MPI_DOUBLE, mpi_max, MPI_COMM_WORLD);", "unknown-call"),
+        # Another declaration, or the linker, may put another function in its place.
+        ("void g(double *w) __attribute__((weak));\nvoid g(double *w) { w[0] = 1; }", "BCAST\n  g(w);", "unknown-call"),
+        ("#pragma weak g\nvoid g(double *w) { w[0] = 1; }", "BCAST\n  g(w);", "unknown-call"),
+        ("#define W __attribute__((weak))\nW void g(double *w) { w[0] = 1; }", "BCAST\n  g(w);", "unknown-call"),
+        # A function of the program, not of the C library.
+        (
+            "double k;\ndouble cbrt(double x) { return x + k; }",
+            "BCAST\n  k = a[0];\n  w[0] = cbrt(w[0]);",
+            "dependence",
+        ),
+        ("#undef MPI_COMM_WORLD\n#define MPI_COMM_WORLD own\nextern MPI_Comm own;", "BCAST\n  LOOP", "preprocessor"),
+        ("#ifdef __OPTIMIZE__\n#define N 3\n#endif", "BCAST\n  LOOP", "preprocessor"),
+        # Calls that are no statements of a block are listed.
+        ("", "if (w[0] > 0) BCAST", "layout"),
+        ("", "int rc = BCAST\n  w[0] = rc;", "layout"),
+    ],
+)
+def test_what_stands_before_the_function_is_looked_at(tmp_path: Path, before: str, body: str, code: str) -> None:
+    result = small(tmp_path, body, before=before)
+    assert [one.is_rewritten for one in result.outcomes] == [False]
+    assert code in {refusal.code for refusal in result.outcomes[0].refusals}
+
+
+def test_a_pointer_that_moves_is_not_the_only_one(tmp_path: Path) -> None:
+    more = "  double *p = malloc(72);\n  p++;\n"
+    (one,) = small(tmp_path, f"{more}  BCAST\n  LOOP", before="#include <stdlib.h>").outcomes
+    assert one.is_rewritten
+    sent = "  MPI_Bcast(p, 8, MPI_DOUBLE, 0, MPI_COMM_WORLD);\n  LOOP"
+    (one,) = small(tmp_path, f"{more}{sent}", before="#include <stdlib.h>").outcomes
+    assert "pointer" in [refusal.code for refusal in one.refusals]
+
+
+def test_texts_keep_their_blanks(tmp_path: Path) -> None:
+    call = 'MPI_Bcast(a, sizeof("step      size"), MPI_CHAR,   0, MPI_COMM_WORLD);'
+    new = small(tmp_path, f"  {call}\n  LOOP").new[tmp_path / "f.c"].decode()
+    assert 'MPI_Ibcast(a, sizeof("step      size"), MPI_CHAR, 0, MPI_COMM_WORLD' in new
+
+
+def test_a_rank_that_is_one_collective_ahead_is_seen(tmp_path: Path) -> None:
+    one = "  if (rank == 0) {\n    BCAST\n  }\n"
+    other = "  if (rank > 0) {\n    BCAST\n  }\n"
+    rank = "  int rank;\n  MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n"
+    results = [
+        small(tmp_path, f"{rank}{before}  BCAST\n  LOOP\n{after}") for before, after in ((one, other), ("", other))
+    ]
+    assert [[call.is_rewritten for call in result.outcomes] for result in results] == [[False] * 3, [True, False]]
+    balanced = "  if (rank == 0) {\n    BCAST\n  } else {\n    BCAST\n  }\n"
+    result = small(tmp_path, f"{rank}{balanced}  BCAST\n  LOOP\n{balanced}")
+    assert [call.is_rewritten for call in result.outcomes] == [False, False, True, False, False]
+
+
+def test_default_arguments_and_included_text_are_not_analysed(tmp_path: Path) -> None:
+    path = tmp_path / "f.cc"
+    path.write_text(
+        "#include <mpi.h>\nstatic double factor = 1;\n"
+        "static void scale(double *w, double f = factor) {\n  for (int i = 0; i < 9; i++) {\n    w[i] = f;\n  }\n}\n"
+        "int main() {\n  double a[9], w[9];\n  int n = 0;\n"
+        "  MPI_Bcast(a, 9, MPI_DOUBLE, 0, MPI_COMM_WORLD);\n  factor = a[0];\n  scale(w);\n  return n;\n}\n"
+    )
+    assert not rewritten(path).outcomes[0].is_rewritten
+    (tmp_path / "call.inc").write_text("share(a, w);\n")
+    path = tmp_path / "g.c"
+    path.write_text(
+        "#include <mpi.h>\nstatic void share(double *restrict a, double *restrict w) {\n"
+        "  MPI_Bcast(a, 9, MPI_DOUBLE, 0, MPI_COMM_WORLD);\n  for (int i = 0; i < 9; i++) {\n    w[i] = i;\n  }\n}\n"
+        "int main(void) {\n  double a[9], w[9];\n  int rank;\n  MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n"
+        '  if (rank == 0) {\n#include "call.inc"\n  }\n  return 0;\n}\n'
+    )
+    assert [one.code for one in rewritten(path).outcomes[0].refusals] == ["divergence"]

@@ -211,3 +211,134 @@ end module
     found = rewrite([read_source(path, (tmp_path / "include",))])
     assert found.outcomes[0].is_rewritten
     assert b"MPI_Ibcast" in found.new[path]
+
+
+USES = """module hidden
+  implicit none
+  private
+  public :: visible
+  real(8) :: x(40) = 0
+contains
+  subroutine visible()
+    x(1) = 1
+  end subroutine
+  real(8) function act(j)
+    integer, intent(in) :: j
+    act = j
+  end function
+end module
+module shown
+  implicit none
+  real(8) :: x(40)
+contains
+  real(8) function act(j)
+    integer, intent(in) :: j
+    act = x(j)
+  end function
+end module
+module api
+  use shown, only: act, field => x
+end module
+"""
+
+
+@pytest.mark.parametrize(
+    "use", ["use hidden\n    use shown", "use api, x => field", "use hidden\n    use api, x => field"]
+)
+def test_private_names_hide_nothing_and_others_are_passed_on(use: str) -> None:
+    text = f"""module m
+  implicit none
+contains
+  real(8) function act(j)
+    integer, intent(in) :: j
+    act = j
+  end function
+  subroutine s(w)
+    use mpi
+    {use}
+    real(8), intent(inout) :: w(40)
+    integer :: j, ierr
+    call MPI_Bcast(x, 40, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+    do j = 1, 40
+      w(j) = act(41 - j)
+    end do
+  end subroutine
+end module
+"""
+    new, codes = outcome(text, {"uses.f90": USES})
+    assert "MPI_Ibcast" not in new
+    assert "dependence" in codes
+
+
+def test_what_is_renamed_has_its_old_name_no_longer() -> None:
+    text = f"""module m
+  implicit none
+  real(8) :: x(40)
+contains
+  subroutine s(w, n)
+    use mpi
+    use shown, bx => x
+    integer, intent(in) :: n
+    real(8), intent(inout) :: w(n)
+    integer :: j, ierr
+    call MPI_Bcast(x, 40, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+    {WORK.replace("+ j", "+ bx(j)")}
+  end subroutine
+end module
+"""
+    assert "MPI_Ibcast" in outcome(text, {"uses.f90": USES})[0]
+    assert "dependence" in outcome(text.replace("+ bx(j)", "+ x(41 - j)"), {"uses.f90": USES})[1]
+
+
+def test_mpi_comes_through_modules_that_pass_it_on(tmp_path: Path) -> None:
+    old = "module old\n  use mpi\n  private\n  public :: total\n  integer :: total\nend module\n"
+    text = f"""module m
+  use mpi_f08
+contains
+  subroutine s(x, w, n)
+    use old
+    integer, intent(in) :: n
+    real(8), intent(inout) :: x(n), w(n)
+    integer :: j
+    call MPI_Bcast(x, n, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD)
+    {WORK}
+  end subroutine
+end module
+"""
+    new, _ = outcome(text, {"old.f90": old})
+    assert "type(MPI_Request) :: hocket_request" in new
+    assert compiles(tmp_path, old, new)
+
+
+def test_macros_and_procedures_of_included_files_are_seen(tmp_path: Path) -> None:
+    path = tmp_path / "m.F90"
+    text = f"""HEADER
+module m
+  use mpi
+  implicit none
+  real(8) :: x(40)
+contains
+  subroutine s(w, n)
+    integer, intent(in) :: n
+    real(8), intent(inout) :: w(n)
+    integer :: j, ierr
+    call MPI_Bcast(x, 40, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+    {WORK.replace("+ j", "+ FIRST")}
+  end subroutine
+MORE
+end module
+"""
+    (tmp_path / "macros.h").write_text("#define FIRST x(1)\n")
+    (tmp_path / "constants.h").write_text("#define SECOND 2\n")
+    (tmp_path / "more.inc").write_text("subroutine t(w)\n  real(8) :: w(40)\n  call s(w, 40)\nend subroutine\n")
+
+    def codes(header: str, more: str = "", first: str = "FIRST") -> set[str]:
+        path.write_text(text.replace("HEADER", header).replace("MORE", more).replace("FIRST", first))
+        return {one.code for call in rewrite([read_source(path)]).outcomes for one in call.refusals}
+
+    assert codes('#include "constants.h"', first="j") == set()
+    assert "preprocessor" in codes('#include "macros.h"')
+    assert "unseen" in codes("")  # -DFIRST=x(1)
+    assert codes('#include "missing.h"', first="j") == {"syntax"}
+    assert codes("", '#include "more.inc"', "j") >= {"divergence"}
+    assert codes("", "include 'more.inc'", "j") >= {"divergence"}

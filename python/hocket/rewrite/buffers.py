@@ -200,7 +200,7 @@ def check_status(bound: BoundArguments, procedure: Procedure, facts: Facts) -> R
     """MPICH 4.0 and MPI_PROC_NULL: the status has other values after MPI_Irecv and MPI_Wait than after MPI_Recv."""
     status, source = bound.actual("status"), bound.actual("source")
     base = base_identifier(status) if status is not None else None
-    if base is None or source is None or text_of(base) == "mpi_status_ignore":
+    if status is None or base is None or source is None or text_of(base) == "mpi_status_ignore":
         return None
     symbol = procedure.scope.variable(text_of(base))
     is_own = symbol.alias == symbol.key and symbol.key.startswith(f"{procedure.scope.name}::") and not symbol.is_dummy

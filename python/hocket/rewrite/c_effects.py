@@ -37,11 +37,6 @@ _LITERALS = frozenset(
     "INTEGER_LITERAL FLOATING_LITERAL CHARACTER_LITERAL CXX_BOOL_LITERAL_EXPR IMAGINARY_LITERAL".split()
 )
 PLAIN = frozenset("+ - * / % < > <= >= == != && || & | ^ << >> ,".split())
-#: Attributes that leave a function what its text says.
-_HARMLESS = frozenset(
-    b"noinline always_inline gnu_inline unused used nonnull nothrow leaf hot cold noreturn malloc format optimize flatten"
-    b" warn_unused_result returns_nonnull aligned deprecated nodiscard maybe_unused target no_instrument_function".split()
-)
 _MOST_LEVELS = 8
 
 
@@ -67,7 +62,7 @@ class CProgram:
     def __post_init__(self) -> None:
         self.all = [one for source in self.sources for one in functions_of(source)]
         names = Counter(one.name for one in self.all)
-        self.functions = {one.name: one for one in self.all if names[one.name] == 1 and not _is_replaced(one)}
+        self.functions = {one.name: one for one in self.all if names[one.name] == 1 and not one.may_be_replaced}
 
     @cached_property
     def defined(self) -> frozenset[str]:
@@ -121,16 +116,6 @@ class CProgram:
         keys = [f"*{one.get_usr()}" for one in function.parameters]
         parameters = tuple(_of(effects, key) for key in keys)
         return CSummary(parameters, _of(effects, OTHERS.key), effects.has_work)
-
-
-def _is_replaced(function: CFunction) -> bool:
-    """Whether another definition may take its place when the program is linked or loaded."""
-    source = function.source
-    # Attributes of earlier declarations too, which may stand in headers. A macro hides what it makes.
-    attributes = [one for one in function.cursor.get_children() if kind(one) == "UNEXPOSED_ATTR"]
-    words = [re.split(rb"[^\w]", source.spelled(one))[0].strip(b"_") for one in attributes]
-    pragma = re.compile(rb"pragma\s+weak\s+" + re.escape(function.name.encode()) + rb"\b")
-    return not _HARMLESS.issuperset(words) or any(map(pragma.search, source.own_texts))
 
 
 def _of(effects: Effects, key: str) -> tuple[bool, bool]:

@@ -148,7 +148,7 @@ def _refuse_others(program: CProgram, refused: dict[tuple[str, int], Outcome]) -
     reason = "its value is used, or it stands in a branch without braces, a macro, a template or a class"
     refusal = Refusal("layout", reason, "write it as a statement of its own, between { and }")
     known = {call.item.cursor for one in program.all for call in calls_of(one, program)}
-    for source, cursor in ((source, one) for source in program.sources for one in blocking_calls_in(source)):
+    for source, cursor in ((file, one) for file in program.sources for one in blocking_calls_in(file)):
         if cursor not in known:
             line = int(cursor.extent.start.line)
             outcome = Outcome(source.path, line, "", str(cursor.spelling), False, (), (refusal,))

@@ -24,6 +24,12 @@ SUFFIXES = (".c", *CXX_SUFFIXES)
 Cursor = Any  # of libclang
 _ERROR = 3  # severity
 _SAME_MACROS = frozenset(b"__cplusplus __STDC_VERSION__ __linux__ __unix__ __x86_64__ __aarch64__ __FILE__".split())
+#: Attributes that leave a function what its text says.
+_HARMLESS = frozenset(
+    b"noinline always_inline gnu_inline unused used nonnull nothrow leaf hot cold noreturn malloc format optimize"
+    b" flatten warn_unused_result returns_nonnull aligned deprecated nodiscard maybe_unused target"
+    b" no_instrument_function".split()
+)
 #: Of a function's tree: a few frames each are far from `deep_nesting`'s.
 _MOST_LEVELS = 1000
 
@@ -97,6 +103,15 @@ class CFunction:
     @cached_property
     def text(self) -> bytes:
         return self.source.text[self.cursor.extent.start.offset : self.cursor.extent.end.offset]
+
+    @cached_property
+    def may_be_replaced(self) -> bool:
+        """Whether another definition may take its place when the program is linked or loaded."""
+        # Attributes of earlier declarations too, which may stand in headers. A macro hides what it makes.
+        attributes = [one for one in self.cursor.get_children() if kind(one) == "UNEXPOSED_ATTR"]
+        words = [re.split(rb"[^\w]", self.source.spelled(one))[0].strip(b"_") for one in attributes]
+        pragma = re.compile(rb"pragma\s+weak\s+" + re.escape(self.name.encode()) + rb"\b")
+        return not _HARMLESS.issuperset(words) or any(map(pragma.search, self.source.own_texts))
 
     @cached_property
     def includes_text(self) -> bool:

@@ -60,12 +60,11 @@ def facts_of(procedure: Procedure) -> Facts:
             base = base_identifier(actual)
             if argument.use == "set" and "status" in argument.name and base is not None:
                 statuses[base.id] = text_of(base)
-            if argument.use == "request":
-                if base is not None:
-                    request_nodes.add(base.id)
-                    requests.add(text_of(base))
-                    if bound.procedure.role == "start":
-                        facts.starts.setdefault(text_of(base), []).append(bound)
+            if argument.use == "request" and base is not None:
+                request_nodes.add(base.id)
+                requests.add(text_of(base))
+                if bound.procedure.role == "start":
+                    facts.starts.setdefault(text_of(base), []).append(bound)
     errors = {text_of(one.error) for one in facts.calls if one.error is not None}
     own = [(one, frozenset[str]()) for one in procedure.body]
     for statement, hidden in [*own, *((one.node, frozenset(one.scope.symbols)) for one in procedure.inner.values())]:

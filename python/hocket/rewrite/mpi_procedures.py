@@ -67,21 +67,23 @@ DATATYPES = {
 #: Names of MPI's module that programs use (MPI 4.1, A.1.1), in lower case.
 CONSTANTS = frozenset(
     (
-        "mpi_in_place mpi_bottom mpi_status_ignore mpi_statuses_ignore mpi_errcodes_ignore mpi_argv_null mpi_argvs_null "
-        "mpi_comm_world mpi_comm_self mpi_comm_null mpi_group_null mpi_group_empty mpi_request_null mpi_op_null "
-        "mpi_datatype_null mpi_info_null mpi_win_null mpi_file_null mpi_errhandler_null mpi_errors_are_fatal "
-        "mpi_errors_return mpi_errors_abort mpi_success mpi_undefined mpi_proc_null mpi_any_source mpi_any_tag mpi_root "
-        "mpi_source mpi_tag mpi_error mpi_status_size mpi_tag_ub mpi_unweighted mpi_weights_empty mpi_ident mpi_similar "
-        "mpi_congruent mpi_unequal mpi_comm_type_shared mpi_cart mpi_graph mpi_dist_graph mpi_order_fortran mpi_order_c "
-        "mpi_max_processor_name mpi_max_error_string mpi_max_library_version_string mpi_bsend_overhead mpi_info_env "
-        "mpi_thread_single mpi_thread_funneled mpi_thread_serialized mpi_thread_multiple mpi_version mpi_subversion "
-        "mpi_address_kind mpi_offset_kind mpi_count_kind mpi_integer_kind mpi_byte mpi_packed mpi_character mpi_logical "
-        "mpi_integer mpi_integer1 mpi_integer2 mpi_integer4 mpi_integer8 mpi_real mpi_real4 mpi_real8 mpi_real16 "
+        "mpi_in_place mpi_bottom mpi_status_ignore mpi_statuses_ignore mpi_errcodes_ignore mpi_argv_null "
+        "mpi_argvs_null mpi_comm_world mpi_comm_self mpi_comm_null mpi_group_null mpi_group_empty mpi_request_null "
+        "mpi_op_null mpi_datatype_null mpi_info_null mpi_win_null mpi_file_null mpi_errhandler_null "
+        "mpi_errors_are_fatal mpi_errors_return mpi_errors_abort mpi_success mpi_undefined mpi_proc_null "
+        "mpi_any_source mpi_any_tag mpi_root mpi_source mpi_tag mpi_error mpi_status_size mpi_tag_ub "
+        "mpi_unweighted mpi_weights_empty mpi_ident mpi_similar mpi_congruent mpi_unequal mpi_comm_type_shared "
+        "mpi_cart mpi_graph mpi_dist_graph mpi_order_fortran mpi_order_c mpi_max_processor_name "
+        "mpi_max_error_string mpi_max_library_version_string mpi_bsend_overhead mpi_info_env mpi_thread_single "
+        "mpi_thread_funneled mpi_thread_serialized mpi_thread_multiple mpi_version mpi_subversion mpi_address_kind "
+        "mpi_offset_kind mpi_count_kind mpi_integer_kind mpi_byte mpi_packed mpi_character mpi_logical mpi_integer "
+        "mpi_integer1 mpi_integer2 mpi_integer4 mpi_integer8 mpi_real mpi_real4 mpi_real8 mpi_real16 "
         "mpi_double_precision mpi_complex mpi_complex8 mpi_complex16 mpi_complex32 mpi_double_complex mpi_2integer "
         "mpi_2real mpi_2double_precision mpi_aint mpi_offset mpi_count mpi_char mpi_int mpi_float mpi_double "
-        "mpi_sum mpi_prod mpi_max mpi_min mpi_maxloc mpi_minloc mpi_land mpi_lor mpi_lxor mpi_band mpi_bor mpi_bxor "
-        "mpi_replace mpi_no_op mpi_mode_rdonly mpi_mode_wronly mpi_mode_rdwr mpi_mode_create mpi_mode_nocheck "
-        "mpi_mode_noprecede mpi_mode_nosucceed mpi_lock_shared mpi_lock_exclusive mpi_seek_set mpi_seek_cur mpi_seek_end"
+        "mpi_sum mpi_prod mpi_max mpi_min mpi_maxloc mpi_minloc mpi_land mpi_lor mpi_lxor mpi_band mpi_bor "
+        "mpi_bxor mpi_replace mpi_no_op mpi_mode_rdonly mpi_mode_wronly mpi_mode_rdwr mpi_mode_create "
+        "mpi_mode_nocheck mpi_mode_noprecede mpi_mode_nosucceed mpi_lock_shared mpi_lock_exclusive mpi_seek_set "
+        "mpi_seek_cur mpi_seek_end"
     ).split()
 )
 #: Reductions whose result does not depend on the order, whatever the type.
