@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from hocket.rewrite.fixed_form import to_free
+from hocket.rewrite.included import is_readable
 from hocket.rewrite.symbols import MPI_MODULES, DerivedType, Scope, Symbol, Unseen, Use
 from hocket.rewrite.syntax import Node, Source, child_of, children, error_in, line_of, named, text_of, walk
 
@@ -244,9 +245,9 @@ def _include(scope: Scope, node: Node, source: Source) -> None:
         scope.binding = "mpif.h"
         return
     places = [folder / name for folder in (source.path.parent, *source.include_folders)]
-    included = next((one for one in places if one.is_file()), places[0])
+    included = next((one for one in places if is_readable(one)), None)
     around = (*source.included_by, os.path.realpath(source.path))
-    if not included.is_file() or not os.access(included, os.R_OK):
+    if included is None:
         # It may also say more of names that are declared here.
         scope.unseen.append(Unseen(f"the included file {name}"))
         scope.problem = scope.problem or f"line {line_of(node)}: {name} is not found beside the file or by --compile -I"

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,10 @@ _UNIT = re.compile(rb"(?im)^(?![ \t]*(?:end\b|!|[c*]))[\w \t(),=*]*\b(?:subrouti
 _OF_MPI = ("mpif.h", "mpi.h")
 
 
+def is_readable(path: Path) -> bool:
+    return os.path.isfile(path) and os.access(path, os.R_OK)
+
+
 @dataclass(frozen=True)
 class Included:
     macros: frozenset[str] = frozenset()  # in lower case, those of the file itself too
@@ -23,21 +28,23 @@ class Included:
     with_units: str = ""  # a file with procedures
 
 
-def included_in(text: bytes, folders: Sequence[Path], busy: Collection[Path] = ()) -> Included:
-    """`busy` are the files that are being read."""
+def included_in(text: bytes, folders: Sequence[Path], seen: set[Path] | None = None) -> Included:
+    """`seen` are the files that have been read, which say no more a second time."""
+    seen = set() if seen is None else seen
     macros = {name.decode().lower() for name in _MACRO.findall(text)}
     unread = with_units = ""
     for mark, word in _INCLUDE.findall(text):
         name = word.decode(errors="replace").strip()
         if name.lower() in _OF_MPI:
             continue
-        path = next((folder / name for folder in folders if (folder / name).is_file()), None)
-        if path is None or path in busy:
+        path = next((folder / name for folder in folders if is_readable(folder / name)), None)
+        if path is None or path in seen:
             unread = unread or (name if mark and path is None else "")
             continue
+        seen.add(path)
         inner = path.read_bytes()
-        found = included_in(inner, (path.parent, *folders[1:]), (*busy, path))
-        macros |= found.macros if mark else frozenset()
+        found = included_in(inner, (path.parent, *folders[1:]), seen)
+        macros |= found.macros
         unread = unread or found.unread
         with_units = with_units or (name if _UNIT.search(inner) else "") or found.with_units
     return Included(frozenset(macros), unread, with_units)
