@@ -24,6 +24,25 @@ end module
 """
 
 
+def host(use: str, work: str) -> str:
+    """A module whose x is the message of its procedure, with `work` behind it."""
+    return f"""module m
+  implicit none
+  real(8) :: x(40)
+contains
+  subroutine s(w, n)
+    use mpi
+    {use}
+    integer, intent(in) :: n
+    real(8), intent(inout) :: w(n)
+    integer :: j, ierr
+    call MPI_Bcast(x, 40, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+    {work}
+  end subroutine
+end module
+"""
+
+
 def outcome(text: str, more: dict[str, str] | None = None, **options: int) -> tuple[str, set[str]]:
     """The new text of the first file, and the codes of all refusals in it."""
     files = {"m.f90": text, **(more or {})}
@@ -46,20 +65,7 @@ def compiles(tmp_path: Path, *texts: str) -> bool:
 
 
 def test_a_name_may_come_from_a_module_that_is_not_given() -> None:
-    text = f"""module m
-  real(8) :: x(40)
-contains
-  subroutine s(w, n)
-    use mpi
-    USE
-    integer, intent(in) :: n
-    real(8), intent(inout) :: w(n)
-    integer :: j, ierr
-    call MPI_Bcast(x, 40, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
-    {WORK}
-  end subroutine
-end module
-"""
+    text = host("USE", WORK)
     assert outcome(text.replace("USE", ""))[1] == set()
     assert outcome(text.replace("USE", "use other"))[1] == {"unseen"}
     assert outcome(text.replace("USE", "use other, only: y"))[1] == set()
@@ -271,21 +277,7 @@ end module
 
 
 def test_what_is_renamed_has_its_old_name_no_longer() -> None:
-    text = f"""module m
-  implicit none
-  real(8) :: x(40)
-contains
-  subroutine s(w, n)
-    use mpi
-    use shown, bx => x
-    integer, intent(in) :: n
-    real(8), intent(inout) :: w(n)
-    integer :: j, ierr
-    call MPI_Bcast(x, 40, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
-    {WORK.replace("+ j", "+ bx(j)")}
-  end subroutine
-end module
-"""
+    text = host("use shown, bx => x", WORK.replace("+ j", "+ bx(j)"))
     assert "MPI_Ibcast" in outcome(text, {"uses.f90": USES})[0]
     assert "dependence" in outcome(text.replace("+ bx(j)", "+ x(41 - j)"), {"uses.f90": USES})[1]
 
@@ -312,28 +304,13 @@ end module
 
 def test_macros_and_procedures_of_included_files_are_seen(tmp_path: Path) -> None:
     path = tmp_path / "m.F90"
-    text = f"""HEADER
-module m
-  use mpi
-  implicit none
-  real(8) :: x(40)
-contains
-  subroutine s(w, n)
-    integer, intent(in) :: n
-    real(8), intent(inout) :: w(n)
-    integer :: j, ierr
-    call MPI_Bcast(x, 40, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
-    {WORK.replace("+ j", "+ FIRST")}
-  end subroutine
-MORE
-end module
-"""
+    text = host("", WORK.replace("+ j", "+ FIRST")).replace("end module", "MORE\nend module")
     (tmp_path / "macros.h").write_text("#define FIRST x(1)\n")
     (tmp_path / "constants.h").write_text("#define SECOND 2\n")
     (tmp_path / "more.inc").write_text("subroutine t(w)\n  real(8) :: w(40)\n  call s(w, 40)\nend subroutine\n")
 
     def codes(header: str, more: str = "", first: str = "FIRST") -> set[str]:
-        path.write_text(text.replace("HEADER", header).replace("MORE", more).replace("FIRST", first))
+        path.write_text(f"{header}\n{text}".replace("MORE", more).replace("FIRST", first))
         return {one.code for call in rewrite([read_source(path)]).outcomes for one in call.refusals}
 
     assert codes('#include "constants.h"', first="j") == set()

@@ -203,7 +203,7 @@ def check_status(bound: BoundArguments, procedure: Procedure, facts: Facts) -> R
     if status is None or base is None or source is None or text_of(base) == "mpi_status_ignore":
         return None
     symbol = procedure.scope.variable(text_of(base))
-    is_own = symbol.alias == symbol.key and symbol.key.startswith(f"{procedure.scope.name}::") and not symbol.is_dummy
+    is_own = procedure.has_alone(symbol)
     is_read = not is_own or text_of(base) in facts.read_statuses
     if not is_read or text_of(source).isdigit() or text_of(source) == "mpi_any_source":
         return None
@@ -221,16 +221,17 @@ def check_reduction(
         return None, None
     name, type_name = text_of(operation), text_of(datatype)
     claim = "the result does not depend on the order of the reduction"
-    is_predefined = procedure.scope.is_of_mpi(name)
-    if is_predefined and name in EXACT_OPERATIONS:
+    if not procedure.scope.is_of_mpi(name):
+        return Refusal("unknown-call", f"{source_of(operation)} is an operation of the program's own"), None
+    if name in EXACT_OPERATIONS:
         return None, Obligation(claim, f"{source_of(operation)} is exact")
-    if is_predefined and name in ORDERED_OPERATIONS and type_name in EXACT_DATATYPES:
+    if name in ORDERED_OPERATIONS and type_name in EXACT_DATATYPES:
         return None, Obligation(claim, f"{source_of(operation)} of {source_of(datatype)} is exact")
     line = item.annotation("reassociate")
-    if is_predefined and name in ORDERED_OPERATIONS and (line or allows_rounding):
+    if name in ORDERED_OPERATIONS and (line or allows_rounding):
         by = f"!$hocket reassociate in line {line}" if line else "the option --reassociate"
         return None, Obligation("another order of the reduction is accepted", f"stated by {by}")
-    if is_predefined and name in ORDERED_OPERATIONS:
+    if name in ORDERED_OPERATIONS:
         reason = f"{source_of(operation)} of {source_of(datatype)} may round differently in the non-blocking form"
         hint = "accept that with --reassociate, or with !$hocket reassociate in the line before the call"
         return Refusal("rounding", reason, hint), None

@@ -93,7 +93,7 @@ def _blocking(cursor: Cursor) -> MpiProcedure | None:
     called = cursor.referenced
     if called is None or kind(called) != "FUNCTION_DECL" or not is_of_the_system(called):
         return None
-    return None if {one.name for one in found.arguments} & {"dest", "source", "tag"} else found
+    return found if found.is_collective else None
 
 
 def _argument_texts(call: str) -> list[str]:

@@ -76,9 +76,7 @@ class CSkew:
 
 def _is_collective(name: str) -> bool:
     known = mpi_procedures().get(name.lower())
-    if known is None or known.name != name or known.role not in ("blocking", "start"):
-        return False
-    return not {argument.name for argument in known.arguments} & {"dest", "source", "tag"}
+    return known is not None and known.name == name and known.role in ("blocking", "start") and known.is_collective
 
 
 def _communicator(function: CFunction, call: Cursor) -> str:

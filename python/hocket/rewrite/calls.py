@@ -220,7 +220,7 @@ class Calls:
             if not (argument.is_buffer or argument.use == "kept"):
                 continue
             symbol = collector.base(actual)
-            if symbol is None or symbol.key.startswith("(MPI)"):
+            if symbol is None or symbol.is_of_mpi:
                 continue
             has_ranges = is_same and argument.is_buffer
             ranges = buffer_ranges(bound, argument, actual, symbol, collector.place) if has_ranges else None

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from hocket.rewrite.fixed_form import to_free
-from hocket.rewrite.included import is_readable
+from hocket.rewrite.included import find_included
 from hocket.rewrite.symbols import MPI_MODULES, DerivedType, Scope, Symbol, Unseen, Use
 from hocket.rewrite.syntax import Node, Source, child_of, children, error_in, line_of, named, text_of, walk
 
@@ -244,8 +244,7 @@ def _include(scope: Scope, node: Node, source: Source) -> None:
     if name.lower() == "mpif.h":
         scope.binding = "mpif.h"
         return
-    places = [folder / name for folder in (source.path.parent, *source.include_folders)]
-    included = next((one for one in places if is_readable(one)), None)
+    included = find_included(name, source.folders)
     around = (*source.included_by, os.path.realpath(source.path))
     if included is None:
         # It may also say more of names that are declared here.

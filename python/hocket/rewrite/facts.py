@@ -66,6 +66,7 @@ def facts_of(procedure: Procedure) -> Facts:
                 if bound.procedure.role == "start":
                     facts.starts.setdefault(text_of(base), []).append(bound)
     errors = {text_of(one.error) for one in facts.calls if one.error is not None}
+    names_of_statuses = set(statuses.values())
     own = [(one, frozenset[str]()) for one in procedure.body]
     for statement, hidden in [*own, *((one.node, frozenset(one.scope.symbols)) for one in procedure.inner.values())]:
         for node in walk(statement):
@@ -74,7 +75,7 @@ def facts_of(procedure: Procedure) -> Facts:
                 continue
             if name_text in errors and node.id not in error_nodes:
                 facts.read_errors.add(name_text)
-            if name_text in statuses.values() and node.id not in statuses:
+            if name_text in names_of_statuses and node.id not in statuses:
                 facts.read_statuses.add(name_text)
             if name_text in requests and node.id not in request_nodes:
                 facts.foreign_requests.add(name_text)

@@ -17,8 +17,10 @@ _UNIT = re.compile(rb"(?im)^(?![ \t]*(?:end\b|!|[c*]))[\w \t(),=*]*\b(?:subrouti
 _OF_MPI = ("mpif.h", "mpi.h")
 
 
-def is_readable(path: Path) -> bool:
-    return os.path.isfile(path) and os.access(path, os.R_OK)
+def find_included(name: str, folders: Sequence[Path]) -> Path | None:
+    """The first that can be read."""
+    paths = (folder / name for folder in folders)
+    return next((one for one in paths if os.path.isfile(one) and os.access(one, os.R_OK)), None)
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ def included_in(text: bytes, folders: Sequence[Path], seen: set[Path] | None = N
         name = word.decode(errors="replace").strip()
         if name.lower() in _OF_MPI:
             continue
-        path = next((folder / name for folder in folders if is_readable(folder / name)), None)
+        path = find_included(name, folders)
         if path is None or path in seen:
             unread = unread or (name if mark and path is None else "")
             continue

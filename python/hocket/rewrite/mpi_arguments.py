@@ -34,7 +34,7 @@ class BoundArguments:
 
 
 def is_collective(bound: BoundArguments) -> bool:
-    return not {one.name for one in bound.procedure.arguments} & {"dest", "source", "tag"}
+    return bound.procedure.is_collective
 
 
 def bind(procedure: MpiProcedure, node: Node) -> BoundArguments | None:

@@ -32,6 +32,10 @@ class MpiProcedure:
     starts: tuple[str, ...]  # the calls that start it without blocking; empty where there are none
     arguments: tuple[Argument, ...]
 
+    @property
+    def is_collective(self) -> bool:
+        return not {one.name for one in self.arguments} & {"dest", "source", "tag"}
+
 
 @functools.cache
 def mpi_procedures() -> dict[str, MpiProcedure]:

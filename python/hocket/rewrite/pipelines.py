@@ -183,7 +183,7 @@ def _sure_writes(
 
 def _may_double(symbol: Symbol, procedure: Procedure, loop: Node) -> bool:
     """A local variable of known extents that only the loop uses."""
-    if symbol.alias != symbol.key or not symbol.key.startswith(f"{procedure.scope.name}::") or symbol.is_dummy:
+    if not procedure.has_alone(symbol):
         return False
     if symbol.attributes - {"asynchronous"} or symbol.is_derived or symbol.type in ("character", "", "class"):
         return False

@@ -108,7 +108,7 @@ def _next_changes(
         done.add(name)
         changed: set[int] = set()  # the lines of calls that have no blocking form after this round, or the next one
         procedure.source.declared = b""
-        for line, call in _calls_elsewhere(procedure, analysis):
+        for line, call in _calls_elsewhere(procedure):
             at = origins[path][line - 1] + 1
             reason = "it stands behind an `if` in one line, or in a construct that is not analysed"
             refusal = Refusal("layout", reason, "write it as a statement of its own, between `if` and `end if`")
@@ -139,7 +139,7 @@ def _next_changes(
     return changes, outcomes
 
 
-def _calls_elsewhere(procedure: Procedure, analysis: Analysis) -> Iterator[tuple[int, str]]:
+def _calls_elsewhere(procedure: Procedure) -> Iterator[tuple[int, str]]:
     """Blocking calls that stand in no list of statements."""
     statements = {node.id for block in blocks_of(procedure) for node in block.nodes}
     for node, name in blocking_calls(procedure.node):

@@ -41,17 +41,15 @@ class SameCalls(Sameness):
         if bound.error is not None:
             self.assign(bound.error, ALL)
         for argument, actual in bound.pairs():
-            if argument.use not in ("out", "inout", "set", "request") or self._is_of_mpi(actual):
+            if argument.use not in ("out", "inout", "set", "request") or self.procedure.scope.is_of_mpi(
+                text_of(actual)
+            ):
                 continue
             comm = bound.actual("comm")
             if comm is None or (name not in _SHARED and name != "mpi_comm_size"):
                 self.assign(actual, NOBODY)
             else:
                 self.assign(actual, self.level_of_comm(comm), keeps=not self._is_whole(bound, actual))
-
-    def _is_of_mpi(self, node: Node) -> bool:
-        """Such as `MPI_IN_PLACE`; but many programs have an `mpi_rank` of their own."""
-        return self.procedure.scope.is_of_mpi(text_of(node))
 
     def _is_whole(self, bound: BoundArguments, actual: Node) -> bool:
         """Whether all of a variable gets new values."""

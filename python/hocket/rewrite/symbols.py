@@ -52,6 +52,10 @@ class Symbol:
         return f"(equivalence in {self.key.rpartition('::')[0]})" if self.is_equivalenced else self.key
 
     @property
+    def is_of_mpi(self) -> bool:
+        return self.key.startswith("(MPI)::")
+
+    @property
     def is_array(self) -> bool:
         return self.bounds is not None
 
@@ -206,7 +210,7 @@ class Scope:
 
     def is_of_mpi(self, name: str) -> bool:
         """Such as `mpi_in_place`; but many programs have an `mpi_rank` of their own."""
-        return name.startswith("mpi_") and name.isidentifier() and self.variable(name).key.startswith("(MPI)")
+        return name.startswith("mpi_") and name.isidentifier() and self.variable(name).is_of_mpi
 
     def variable(self, name: str) -> Symbol:
         """What `name` stands for; by Fortran's implicit rules if it is not declared."""
@@ -249,6 +253,11 @@ class Procedure:
     has_explicit_interface: bool  # a module procedure or an internal one
     inner: dict[str, Procedure] = field(default_factory=dict)
     problem: str = ""
+
+    def has_alone(self, symbol: Symbol) -> bool:
+        """Whether it is a local variable that shares its storage with no other."""
+        is_own = symbol.key.startswith(f"{self.scope.name}::") and not symbol.is_dummy
+        return is_own and symbol.alias == symbol.key
 
     def is_saved(self, symbol: Symbol) -> bool:
         return self.scope.saves_all or "save" in symbol.attributes or self.kind == "program"

@@ -37,7 +37,7 @@ class Source:
     original: bytes | None = None
     included_by: tuple[str, ...] = ()  # real paths of the files that are being read
     declared: bytes = b""  # declarations of names that rewrites of the procedure at hand will add
-    include_folders: tuple[Path, ...] = ()  # where files that it includes may stand, besides its own
+    include_folders: tuple[Path, ...] = ()  # of --compile -I
     root: Node = field(init=False)
 
     def __post_init__(self) -> None:
@@ -54,10 +54,14 @@ class Source:
         """Those that may be hocket's, in lower case."""
         return own_names(self.text)
 
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """Where files that it includes may stand."""
+        return (self.path.parent, *self.include_folders)
+
     @cached_property
     def included(self) -> Included:
-        folders = (self.path.parent, *self.include_folders)
-        return included_in(self.original or self.text, folders)
+        return included_in(self.original or self.text, self.folders)
 
     @property
     def macros(self) -> frozenset[str]:
