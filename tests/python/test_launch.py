@@ -186,6 +186,23 @@ def test_a_killed_caller_leaves_no_launcher_that_hangs(tmp_path):
     assert wait_until(lambda: not any(Path("/proc", pid).exists() for pid in pids.read_text().split()))
 
 
+def test_a_killed_guard_leaves_no_launcher_that_ignores_signals(tmp_path):
+    """Not where its output is awaited, either, which the launcher holds open."""
+    ignores = "trap '' TERM HUP INT; cut -d ' ' -f 4 /proc/$$/stat > guard; echo $$ > pid; while :; do sleep 0.2; done"
+    folder = repr(str(tmp_path))
+    script = f"from hocket.mpi.launch import run_command; from pathlib import Path; folder = Path({folder})\n"
+    script += f"print(run_command(['sh', '-c', {ignores!r}], cwd=folder, capture=True).returncode)"
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as caller:
+        pid = tmp_path / "pid"
+        try:
+            assert wait_until(lambda: pid.exists() and pid.read_text().strip())
+            os.kill(int((tmp_path / "guard").read_text()), signal.SIGKILL)
+            assert caller.communicate(timeout=LIMIT_S)[0] == "-9\n"
+        finally:
+            caller.kill()
+    assert wait_until(lambda: not Path("/proc", pid.read_text().strip()).exists())
+
+
 def test_a_daemon_that_a_command_has_started_is_not_left(tmp_path):
     (tmp_path / "daemon.sh").write_text("echo $$ > pid; exec sleep 1000")
     script = "(setsid sh daemon.sh &); until test -s pid; do sleep 0.01; done; echo started"

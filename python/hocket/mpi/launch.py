@@ -26,6 +26,7 @@ from hocket.mpi.discover import Mpi
 from hocket.mpi.guard import GRACE_S, HELPERS_GRACE_S, guarded, process_fields
 
 SITE_LIBRARY = "libhocket_site.so"
+_LOOK_AFTER_GUARD_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,7 @@ def run_command(
         except OSError as error:
             raise InvalidInput(*_cannot_start(words[0], error)) from error
         try:
-            stdout, stderr = process.communicate(timeout=timeout)
+            stdout, stderr = _communicate(process, timeout)
         except subprocess.TimeoutExpired as error:
             raise Error(
                 f"`{shlex.join(words)}` did not end within {timeout:g} s and was stopped",
@@ -161,6 +162,19 @@ def run_command(
         finally:
             stop_process_group(process)
     return Completed(tuple(words), process.returncode, stdout or "", stderr or "", time.monotonic() - started)
+
+
+def _communicate(process: subprocess.Popen[str], timeout: float | None) -> tuple[str, str]:
+    """Popen's, which also ends where the guard has been killed, and what it guarded lives on with the pipes open."""
+    end_s = float("inf") if timeout is None else time.monotonic() + timeout
+    while True:
+        try:
+            return process.communicate(timeout=max(0.0, min(_LOOK_AFTER_GUARD_S, end_s - time.monotonic())))
+        except subprocess.TimeoutExpired:
+            if process.poll() is not None:
+                stop_process_group(process)
+            elif time.monotonic() >= end_s:
+                raise
 
 
 def start_process(command: Sequence[str], **options: Any) -> subprocess.Popen[str]:

@@ -61,7 +61,7 @@ class Measurement:
         saved_s = calls * min(middle(self.native_s) - middle(self.tuned_s) for middle in (median, fmean))
         if saved_s >= LEAST_SHARE * program_s:
             return self
-        saved = f"{significant(saved_s * 1e3, 2)} ms of {program_s:.1f} s"
+        saved = f"{significant(saved_s * 1e3, 2)} ms of {program_s:.1f} s" if saved_s > 0 else "nothing"
         return replace(self, reason=f"too little to gain: its {calls} calls would save {saved}")
 
     @cached_property  # for it draws resamples
