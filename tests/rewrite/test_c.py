@@ -325,6 +325,10 @@ def test_a_rank_that_is_one_collective_ahead_is_seen(tmp_path: Path) -> None:
         small(tmp_path, f"{rank}{before}  BCAST\n  LOOP\n{after}") for before, after in ((one, other), ("", other))
     ]
     assert [[call.is_rewritten for call in result.outcomes] for result in results] == [[False] * 3, [True, False]]
+    # One communicator under another name.
+    named = [one.replace("BCAST", "MPI_Bcast(a, 9, MPI_DOUBLE, 0, world);") for one in (one, other)]
+    result = small(tmp_path, f"{rank}  MPI_Comm world = MPI_COMM_WORLD;\n{named[0]}  BCAST\n  LOOP\n{named[1]}")
+    assert [call.is_rewritten for call in result.outcomes] == [False] * 3
     balanced = "  if (rank == 0) {\n    BCAST\n  } else {\n    BCAST\n  }\n"
     result = small(tmp_path, f"{rank}{balanced}  BCAST\n  LOOP\n{balanced}")
     assert [call.is_rewritten for call in result.outcomes] == [False, False, True, False, False]

@@ -288,6 +288,14 @@ def test_a_procedure_without_arguments_is_divided() -> None:
     assert new.index("call announce_start(hocket_request") < new.index("w = 2") < new.index("call announce_finish(")
 
 
+def test_a_procedure_with_a_name_for_c_is_not_divided() -> None:
+    text = HALVED.format("inout", "    call spread(a, 3)\n    w = 2 * w\n    a(1) = w(1)")
+    assert "subroutine spread_start(" in rewritten(text)[0]
+    assert (
+        "subroutine spread_start(" not in rewritten(text.replace("spread(x, n)", 'spread(x, n) bind(c, name="s")'))[0]
+    )
+
+
 def test_arguments_with_a_function_are_not_computed_twice() -> None:
     function = "  integer function number()\n    shared = shared + 1\n    number = shared\n  end function\nend module"
     for argument, halves in (("number()", 0), ("min(n, 3)", 1)):

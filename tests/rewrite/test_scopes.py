@@ -319,3 +319,17 @@ def test_macros_and_procedures_of_included_files_are_seen(tmp_path: Path) -> Non
     assert codes('#include "missing.h"', first="j") == {"syntax"}
     assert codes("", '#include "more.inc"', "j") >= {"divergence"}
     assert codes("", "include 'more.inc'", "j") >= {"divergence"}
+
+
+def test_a_name_of_the_programs_own_that_begins_like_mpis_is_no_macro_of_mpi(tmp_path: Path) -> None:
+    for macro, codes in (("MPI_T", set()), ("MPI_COMM_WORLD", {"preprocessor"}), ("PMPI_BCAST", {"preprocessor"})):
+        (tmp_path / "m.F90").write_text(f"#define {macro} 3\n{host('', WORK)}")
+        (found,) = rewrite([read_source(tmp_path / "m.F90")]).outcomes
+        assert {one.code for one in found.refusals} >= codes
+        assert found.is_rewritten == (not codes)
+
+
+def test_where_procedures_have_to_be_declared_mpif_h_is_not_enough() -> None:
+    text = host("", WORK).replace("  implicit none\n", "  implicit none (type, external)\n", 1)
+    assert outcome(text)[1] == set()
+    assert "no-mpi-module" in outcome(text.replace("use mpi", "include 'mpif.h'"))[1]

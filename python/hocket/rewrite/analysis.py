@@ -14,9 +14,10 @@ from hocket.rewrite.divergence import Divergence
 from hocket.rewrite.effects import Barrier, Summary, shows_order
 from hocket.rewrite.facts import Facts, facts_of
 from hocket.rewrite.interfaces import Interfaces
+from hocket.rewrite.intrinsics import intrinsics
 from hocket.rewrite.program import Program
 from hocket.rewrite.symbols import TARGETS, Procedure, Symbol
-from hocket.rewrite.syntax import identifiers, line_of, walk
+from hocket.rewrite.syntax import Node, identifiers, line_of, text_of, walk
 
 
 @dataclass
@@ -70,6 +71,21 @@ class Analysis:
     def sees_order(self) -> bool:
         """Whether the program can tell which of two messages of other ranks was sent first."""
         return shows_order(source.text for source in self.program.sources)
+
+    def calls_a_function(self, node: Node, caller: Procedure) -> bool:
+        """Whether a function of the program, or one that is not known, is called among the arguments of a call."""
+        for one in walk(node):
+            if one.type != "call_expression" or one.children[0].type != "identifier":
+                continue
+            name = text_of(one.children[0])
+            symbol = caller.scope.find(name)
+            is_variable = symbol is not None and (symbol.is_array or symbol.type == "character")
+            if symbol is not None and is_variable and not symbol.is_procedure:
+                continue
+            is_own = self.procedure(name, caller) is not None or caller.has_own_function(name)
+            if is_own or name not in intrinsics():
+                return True
+        return False
 
     @property
     def divergence(self) -> Divergence:

@@ -5,14 +5,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from hocket.rewrite.c_effects import CProgram
 from hocket.rewrite.c_source import CFunction, Cursor, around, c_walk, children_of, kind
 from hocket.rewrite.mpi_procedures import mpi_procedures
 
 _LOOPS = ("FOR_STMT", "WHILE_STMT", "DO_STMT")
+_MAKERS = (
+    "MPI_Comm_i?dup|MPI_Comm_dup_with_info|MPI_Comm_split(?:_type)?|MPI_Comm_create(?:_group)?|MPI_Cart_create|"
+    "MPI_Cart_sub|MPI_Graph_create|MPI_Dist_graph_create(?:_adjacent)?|MPI_Intercomm_create|MPI_Intercomm_merge"
+)
 _ANY = ""  # the communicator of a function's collectives
 
 
@@ -24,12 +30,17 @@ class CSkew:
     is_divergent: Callable[[CFunction, Cursor], bool]
     _communicates: dict[str, bool] = field(default_factory=dict)
 
+    @cached_property
+    def _made(self) -> set[str]:
+        return _made_by_mpi(self.program)
+
     def reason(self, function: CFunction, call: Cursor) -> str:
         """Why a call may match another one; empty if it does not."""
         own = _communicator(function, call)
         places: list[str] = []
         for one, communicator in self._calls(function, function.body):
-            if communicator not in (own, _ANY) or not self.is_divergent(function, one):
+            is_other = communicator != own and {communicator, own} <= self._made
+            if is_other or not self.is_divergent(function, one):
                 continue
             path = around(function.body, one)
             if not any(kind(part) == "IF_STMT" and self._is_balanced(function, part) for part in path):
@@ -72,6 +83,16 @@ class CSkew:
                 return False
             made.append([communicator for _, communicator in calls])
         return made[0] == made[1]
+
+
+def _made_by_mpi(program: CProgram) -> set[str]:
+    """Constants, and variables that only functions of MPI set."""
+    made, assigned = {"MPI_COMM_WORLD", "MPI_COMM_SELF"}, set[str]()
+    for text in (source.text.decode(errors="replace") for source in program.sources):
+        for found in re.finditer(rf"\b(?:{_MAKERS})\s*\(([^;]*);", text):
+            made |= set(re.findall(r"&\s*(\w+)\s*\)", found[1]))
+        assigned |= set(re.findall(r"(\w+)\s*=(?!=)", text)) | set(re.findall(r"\bMPI_Comm\s*\w*[*&]+\s*(\w+)", text))
+    return made - assigned
 
 
 def _is_collective(name: str) -> bool:

@@ -63,7 +63,8 @@ class Calls:
             return
         name = text_of(designator)
         symbol = collector.procedure.scope.find(name)
-        if symbol is not None and (symbol.is_array or symbol.type == "character") and not symbol.is_procedure:
+        is_substring = symbol is not None and symbol.type == "character" and any(map(is_section, inside))
+        if symbol is not None and (symbol.is_array or is_substring) and not symbol.is_procedure:
             for part in inside:
                 collector.read(part)
             collector.add(symbol, False, node, collector.place.subscripts(symbol, arguments))
@@ -71,9 +72,7 @@ class Calls:
         known = collector.summaries.procedure(name, collector.procedure)
         if known is None and collector.clock(name, node):
             return
-        declared = symbol is not None and "intrinsic" not in symbol.attributes and symbol.is_procedure
-        declared = declared or collector.procedure.scope.may_be_generic(name)
-        if known is None and not declared and name in intrinsics():
+        if known is None and name in intrinsics() and not collector.procedure.has_own_function(name):
             for part in inside:
                 collector.read(part)
             return
@@ -111,8 +110,7 @@ class Calls:
         if not is_designator(argument):
             return
         symbol = collector.base(argument)
-        is_section = any(part.type == "extent_specifier" for part in subscript_nodes(argument))
-        if symbol is not None and symbol.is_array and not is_section:
+        if symbol is not None and symbol.is_array and not any(map(is_section, subscript_nodes(argument))):
             collector.add(symbol, True, argument, None)  # an element stands for those behind it too
         else:
             collector.write(argument)
@@ -137,9 +135,7 @@ class Calls:
             symbol = collector.base(argument)
             if symbol is not None and (reads or writes):
                 bound.append((symbol, writes))
-            is_element = argument.type == "call_expression" and not any(
-                part.type == "extent_specifier" for part in subscript_nodes(argument)
-            )
+            is_element = argument.type == "call_expression" and not any(map(is_section, subscript_nodes(argument)))
             # An element that is passed to an array stands for the elements behind it too.
             is_sequence = is_element and known.scope.variable(dummy).is_array
             for is_write in [False] * reads + [True] * writes:
@@ -258,6 +254,10 @@ def actual_arguments(node: Node | None) -> dict[str, Node]:
 def is_designator(node: Node) -> bool:
     """A variable, a component, an element or a section; perhaps the call of a function."""
     return node.type in ("identifier", "derived_type_member_expression", "call_expression")
+
+
+def is_section(subscript: Node) -> bool:
+    return bool(subscript.type == "extent_specifier")
 
 
 def subscript_nodes(node: Node) -> list[Node]:

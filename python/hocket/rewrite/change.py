@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,7 @@ from hocket.rewrite.part_counts import MAX_PARTS
 from hocket.rewrite.pipeline_text import PipelineText
 from hocket.rewrite.sites import Site
 from hocket.rewrite.strip_text import StripText, strip_names
+from hocket.rewrite.symbols import Procedure
 from hocket.rewrite.syntax import Source, text_of, walk
 from hocket.rewrite.windows import Parts, item_of
 
@@ -58,6 +60,21 @@ class Change:
         lines = [line.rstrip() for text in pieces for line in text.splitlines()]
         wide = {line for line in lines if len(line) > texts.MAX_COLUMNS}
         return bool(wide) and not wide <= {line.rstrip() for line in source.lines}
+
+    def hidden_intrinsic(self, procedure: Procedure) -> str:
+        """An intrinsic function that new lines call by a name that means something else here, or may; empty: none."""
+        scope, old = procedure.scope, set(procedure.source.lines)
+        pieces = [piece.text for edit in self.edits for piece in edit.pieces]
+        new = b"\n".join(line for text in pieces for line in text.splitlines(keepends=True) if line not in old)
+        names: dict[str, None] = dict.fromkeys(
+            re.findall(r"\b(int|kind|max|min|mod|real|sqrt)\s*\(", new.decode(errors="replace"))
+        )
+        for name in names:
+            symbol = scope.find(name)
+            is_own = symbol is not None and symbol.is_declared and "intrinsic" not in symbol.attributes
+            if is_own or scope.may_be_generic(name) or any(name in one.procedures for one in scope.chain()):
+                return name
+        return ""
 
     def overlaps(self, other: Change) -> bool:
         """Whether one stands in what the other changes, or between its start and its wait."""

@@ -82,7 +82,8 @@ class Collector(Recorder):
         left, right = named(node)[0], named(node)[-1]
         self.read(right)
         symbol = self.base(left)
-        if self.is_derived_valued(left) or self.procedure.scope.has_generic("assignment(=)"):
+        is_derived = self.is_derived_valued(left) or self.is_derived_valued(right)
+        if is_derived or self.procedure.scope.has_generic("assignment(=)"):
             self.barrier("derived-type", node, "this assignment may be a call of the program's own procedure")
         if symbol is not None and (symbol.is_array or symbol.is_derived) and _is_array_valued(left, symbol):
             self.effects.has_work = True
@@ -255,11 +256,18 @@ class Collector(Recorder):
             self.barrier("unknown", node, f"{node.type.replace('_', ' ')} is not analysed")
 
     def is_derived_valued(self, node: Node) -> bool:
-        """Whether a variable, a component or an element is of a derived type, or may be."""
+        """Whether a value is of a derived type, or may be."""
         if node.type == "call_expression":
-            return self.is_derived_valued(node.children[0])
+            function = node.children[0]
+            known = self.summaries.procedure(text_of(function), self.procedure) if is_name(function) else None
+            if known is not None:
+                return known.scope.variable(known.result).is_derived
+            is_constructor = is_name(function) and self.procedure.scope.find_type(text_of(function)) is not None
+            return is_constructor or self.is_derived_valued(function)
         if node.type == "identifier":
             return self.procedure.scope.variable(text_of(node)).is_derived
+        if node.type in _OPERATIONS:
+            return any(self.is_derived_valued(part) for part in named(node))
         if node.type != "derived_type_member_expression":
             return False
         base = self.base(node)
@@ -340,10 +348,17 @@ class Collector(Recorder):
             if component is None:
                 self.barrier("derived-type", node, f"the component {name} of {symbol.name} is not known")
                 return
+            if component.is_procedure:
+                self.barrier("unknown-call", node, f"the component {name} of {symbol.name} is a procedure")
+                return
             if "pointer" in component.attributes:
                 self._access(Symbol(TARGETS, TARGETS, attributes={"target"}), is_write, node)
             type_name = component.type.partition("(")[2].rstrip(")")
         self._access(symbol, is_write, node)
+
+
+def is_name(node: Node) -> bool:
+    return node.type == "identifier"
 
 
 def is_directive(node: Node) -> bool:

@@ -216,6 +216,7 @@ def _implicit(scope: Scope, node: Node, source: Source) -> None:
         scope.has_implicit = True
     else:
         scope.is_explicit = True
+        scope.wants_external = "external" in text_of(node)
 
 
 def _use(scope: Scope, node: Node, source: Source) -> None:

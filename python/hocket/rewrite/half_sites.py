@@ -13,7 +13,7 @@ from hocket.rewrite.blocks import Item, blocks_of
 from hocket.rewrite.buffers import Obligation
 from hocket.rewrite.costs import cost_refusal
 from hocket.rewrite.half_text import is_free
-from hocket.rewrite.halves import Halves, actuals_of, calls_a_function, calls_of_halves, find_halves, may_stay_in_use
+from hocket.rewrite.halves import Halves, actuals_of, calls_of_halves, find_halves, may_stay_in_use
 from hocket.rewrite.judge import Judge
 from hocket.rewrite.mpi_arguments import BoundArguments, is_collective
 from hocket.rewrite.sites import Habits, Options, Site, check_call, check_surroundings
@@ -76,7 +76,7 @@ class HalfSites:
             return False
         if any(is_collective(bound) for _, bound in halves.calls) and analysis.divergence.reason(node, procedure):
             return False
-        if not may_stay_in_use(actuals, procedure) or calls_a_function(node, procedure, analysis):
+        if not may_stay_in_use(actuals, procedure) or analysis.calls_a_function(node, procedure):
             return False
         site.actuals = actuals
         site.plain = tuple(analysis.interfaces.refusals(site.buffer_names, procedure))

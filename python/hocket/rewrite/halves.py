@@ -19,7 +19,6 @@ from hocket.rewrite.buffers import refusal_of_actual
 from hocket.rewrite.collector import Collector
 from hocket.rewrite.dependences import conflict_of
 from hocket.rewrite.effects import Effects
-from hocket.rewrite.intrinsics import intrinsics
 from hocket.rewrite.mpi_arguments import BoundArguments
 from hocket.rewrite.symbols import Procedure, Symbol
 from hocket.rewrite.syntax import Node, child_of, children, named, text_of, walk
@@ -65,6 +64,8 @@ def find_halves(procedure: Procedure, analysis: Analysis, check: Check) -> Halve
     facts, scope = analysis.facts(procedure), procedure.scope
     if analysis.problem(procedure) or facts.has_jumps or procedure.qualifiers:
         return None
+    if child_of(procedure.node.children[0], "language_binding") is not None:
+        return None  # a name outside of Fortran is that of one procedure
     binding = scope.mpi()
     if binding is None or binding.binding_only is not None:
         return None  # names would have to be added to the copies of `use`
@@ -176,20 +177,6 @@ def actuals_of(node: Node, halves: Halves) -> dict[str, Node] | None:
         else:
             return None
     return {name: found[name] for name in halves.dummies} if halves.dummies <= set(found) else None
-
-
-def calls_a_function(node: Node, caller: Procedure, analysis: Analysis) -> bool:
-    """Whether the call of a function stands among the arguments: each half would call it."""
-    for one in walk(node):
-        if one.type != "call_expression" or one.children[0].type != "identifier":
-            continue
-        name = text_of(one.children[0])
-        symbol = caller.scope.find(name)
-        is_variable = symbol is not None and (symbol.is_array or symbol.type == "character") and not symbol.is_procedure
-        is_own = analysis.procedure(name, caller) is not None or (symbol is not None and symbol.is_procedure)
-        if not is_variable and (is_own or name not in intrinsics() or caller.scope.may_be_generic(name)):
-            return True
-    return False
 
 
 def may_stay_in_use(actuals: dict[str, Node], caller: Procedure) -> bool:

@@ -90,6 +90,14 @@ CONSTANTS = frozenset(
         "mpi_seek_cur mpi_seek_end"
     ).split()
 )
+
+
+def is_name_of_mpi(name: str) -> bool:
+    """Of a procedure or a constant; many programs have an `MPI_T` of their own."""
+    lower = name.lower()
+    return lower in CONSTANTS or lower.removeprefix("p") in mpi_procedures()
+
+
 #: Reductions whose result does not depend on the order, whatever the type.
 EXACT_OPERATIONS = frozenset(
     "mpi_max mpi_min mpi_maxloc mpi_minloc mpi_land mpi_lor mpi_lxor mpi_band mpi_bor mpi_bxor".split()

@@ -144,12 +144,26 @@ def _add_procedure(program: Program, node: Node, source: Source, parent: Scope |
         frozenset(text_of(one) for one in statement.children if one.type == "procedure_qualifier"),
         parent is not None,
     )
+    _find_statement_functions(procedure)
     _find_problems(procedure)
     program.procedures.append(procedure)
     for inner in _inside(node):
         one = _add_procedure(program, inner, source, scope)
         procedure.inner[one.name] = one
     return procedure
+
+
+def _find_statement_functions(procedure: Procedure) -> None:
+    """They look like assignments to elements of what is no array."""
+    for node in procedure.body:
+        left = named(node)[0] if node.type == "assignment_statement" else node
+        if left.type != "call_expression" or left.children[0].type != "identifier":
+            continue
+        arguments = child_of(left, "argument_list")
+        is_section = arguments is not None and any(one.type == "extent_specifier" for one in named(arguments))
+        symbol = procedure.scope.find(text_of(left.children[0]))
+        if symbol is not None and not symbol.is_array and not is_section:
+            symbol.attributes.add("procedure")
 
 
 def _find_problems(procedure: Procedure) -> None:

@@ -122,6 +122,11 @@ def _next_changes(
             if change is not None and change.is_too_wide(procedure.source):
                 reason = f"a new line would be longer than {MAX_COLUMNS} columns"
                 site.refusals.append(Refusal("layout", reason, "use shorter names"))
+            if change is not None and (intrinsic := change.hidden_intrinsic(procedure)):
+                reason = (
+                    f"the rewritten code would call the intrinsic function {intrinsic}, whose name may be another's"
+                )
+                site.refusals.append(Refusal("names", reason, f"rename what the program calls {intrinsic}"))
             outcome = _outcome(site, origins[path])
             if site.refusals or change is None:
                 refused[path, outcome.line] = outcome

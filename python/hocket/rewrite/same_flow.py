@@ -200,7 +200,7 @@ class SameFlow(SameJumps):
     def _assignment_statement(self, node: Node) -> None:
         left, right = named(node)[0], named(node)[-1]
         level, comm = self.level(right), self.level_of_comm(right)
-        if self.defines("assignment("):
+        if self.mentions("assignment("):
             level = comm = NOBODY
             self.after_unknown()
         self.assign(left, level)

@@ -31,6 +31,9 @@ _CONSTANTS = frozenset(
     "mpi_undefined mpi_proc_null mpi_any_source mpi_any_tag mpi_request_null mpi_root mpi_status_size "
     "mpi_thread_single mpi_thread_funneled mpi_thread_serialized mpi_thread_multiple".split()
 )
+_MAKE_INTERCOMMUNICATORS = tuple(
+    f"mpi_{one}" for one in "intercomm_create comm_spawn comm_accept comm_connect comm_join comm_get_parent".split()
+)
 _OPERATIONS = frozenset(
     "parenthesized_expression selector math_expression unary_expression relational_expression logical_expression "
     "concatenation_expression array_literal complex_literal extent_specifier argument_list".split()
@@ -49,14 +52,14 @@ class Sameness:
     #: What later calls may change, such as the buffers of persistent requests.
     lost: set[str] = field(default_factory=set)
     procedure: Procedure = field(init=False)
-    _defined: dict[str, bool] = field(default_factory=dict)
+    _mentioned: dict[str, bool] = field(default_factory=dict)
 
-    def defines(self, generic: str) -> bool:
-        """Whether the program has operators, or assignments, of its own: of a scope or of a type."""
-        if generic not in self._defined:
+    def mentions(self, text: str) -> bool:
+        """Whether a text without blanks stands anywhere in the program, such as "operator(" of its own operators."""
+        if text not in self._mentioned:
             texts = (one.text.lower().replace(b" ", b"") for one in self.program.sources)
-            self._defined[generic] = any(generic.encode() in one for one in texts)
-        return self._defined[generic]
+            self._mentioned[text] = any(text.encode() in one for one in texts)
+        return self._mentioned[text]
 
     def level_here(self) -> int:
         """Of the conditions under which a statement runs."""
@@ -126,7 +129,7 @@ class Sameness:
         if kind == "relational_expression" and text_of(named(node)[-1]) == "mpi_comm_null":
             comm = self.key(named(node)[0])
             return OWN if comm and comm == self.own else NOBODY
-        if self.defines("operator("):
+        if self.mentions("operator("):
             self._forget(node)
             return NOBODY
         return self.highest(named(node))
@@ -167,8 +170,7 @@ class Sameness:
         candidates = [known] if known is not None else self.reach.candidates(name, self.procedure)
         if candidates:
             return self.result_of(candidates, node)
-        is_own = self.procedure.scope.may_be_generic(name) or (symbol is not None and symbol.is_procedure)
-        if name not in intrinsics() or name in _DIFFERENT or is_own:
+        if name not in intrinsics() or name in _DIFFERENT or self.procedure.has_own_function(name):
             self._forget(node)
             return NOBODY
         if name in _OF_TYPES:
@@ -202,7 +204,9 @@ class Sameness:
             return ALL
         key = self.key(node)
         found = self.state.get(f"comm:{key}", NOBODY) if key else NOBODY
-        return min(found, OWN) if key and key == self.own else found
+        # Between two groups each gets what the other one gave: of intercommunicators nothing is the same.
+        is_own = bool(key) and key == self.own and not any(map(self.mentions, _MAKE_INTERCOMMUNICATORS))
+        return min(found, OWN) if is_own else found
 
     def _forget(self, node: Node) -> None:
         """What an unknown function gets as an argument may change."""

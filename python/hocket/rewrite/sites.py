@@ -26,7 +26,7 @@ from hocket.rewrite.halves import Halves
 from hocket.rewrite.implicit_types import check_types
 from hocket.rewrite.interfaces import merged
 from hocket.rewrite.mpi_arguments import BoundArguments, bind, is_collective
-from hocket.rewrite.mpi_procedures import mpi_procedures
+from hocket.rewrite.mpi_procedures import is_name_of_mpi, mpi_procedures
 from hocket.rewrite.pipelines import Pipeline
 from hocket.rewrite.strips import Strip
 from hocket.rewrite.symbols import Procedure
@@ -152,7 +152,8 @@ def habits_of(sources: Sequence[Source]) -> Habits:
     final = re.compile(rb"(?im)^\s*final\s*(::)?\s*\w")
     has_final = any(final.search(one.text) for one in sources)
     anew = re.compile(rb"(?im)^\s*#\s*(?:define|undef)\s+(p?mpi_\w+)")
-    redefined = next((found[1].decode() for one in sources if (found := anew.search(one.text))), "")
+    macros = (found[1].decode() for one in sources for found in anew.finditer(one.text))
+    redefined = next((one for one in macros if is_name_of_mpi(one)), "")
     return Habits(handles_errors, one_sided, has_final, redefined)
 
 
@@ -184,6 +185,9 @@ def check_call(site: Site, analysis: Analysis, options: Options, habits: Habits)
             site.obligations.append(Obligation("all ranks run this call", f"stated by line {line}"))
         else:
             site.refusals.append(Refusal("divergence", reason, hint))
+    if len(site.bound.procedure.starts) > 1 and analysis.calls_a_function(site.bound.node, procedure):
+        reason = "an argument is the call of a function, which would be called twice"
+        site.refusals.append(Refusal("unknown-call", reason, "keep its result in a variable before"))
     error = check_error_code(site.bound, facts, habits.handles_errors)
     rounding, order = check_reduction(site.bound, site.item, procedure, options.allows_rounding)
     status, types = check_status(site.bound, procedure, facts), check_types(site.bound, procedure, analysis)
@@ -203,6 +207,9 @@ def check_surroundings(site: Site) -> None:
     elif scope.binding_only is not None and scope.binding_file != site.procedure.source.path:
         reason = f"the names of MPI come through `only` in {scope.binding_file}"
         site.refusals.append(Refusal("no-mpi-module", reason, "add `use mpi` to the procedure"))
+    elif scope.binding == "mpif.h" and any(one.wants_external for one in site.procedure.scope.chain()):
+        reason = "mpif.h declares no procedures, which `implicit none (external)` wants"
+        site.refusals.append(Refusal("no-mpi-module", reason, "use `use mpi`"))
     if "pure" in site.procedure.qualifiers or "elemental" in site.procedure.qualifiers:
         site.refusals.append(Refusal("impure", "the procedure is pure"))
     line = _directive_around(site)

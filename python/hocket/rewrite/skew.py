@@ -5,7 +5,8 @@
 
 Where rank 0 makes one collective more before a call, and the others one more behind it, rank 0's second matches their
 first. So there are two places, or two times, at which only some ranks make a collective of this communicator. They are
-looked for in the procedure of the call, by the communicator's name; that its callers leave no rank ahead is assumed.
+looked for in the procedure of the call; that its callers leave no rank ahead is assumed. Two names of communicators are
+taken for one communicator unless MPI has made both, and the program assigns neither.
 Branches with as many collectives each, one of which runs, move no rank ahead.
 """
 
@@ -19,11 +20,16 @@ from hocket.rewrite.mpi_procedures import mpi_procedures
 from hocket.rewrite.program import Program
 from hocket.rewrite.same_flow import SameFlow
 from hocket.rewrite.sameness import ALL
-from hocket.rewrite.symbols import Procedure
-from hocket.rewrite.syntax import Node, children, line_of, text_of, walk
+from hocket.rewrite.symbols import TARGETS, Procedure
+from hocket.rewrite.syntax import Node, child_of, children, line_of, named, text_of, walk
 
 _BRANCHES = ("elseif_clause", "else_clause")
 _ANY = ""  # the communicator of a procedure's collectives
+_MAKERS = frozenset(
+    "mpi_comm_dup mpi_comm_idup mpi_comm_dup_with_info mpi_comm_split mpi_comm_split_type mpi_comm_create "
+    "mpi_comm_create_group mpi_cart_create mpi_cart_sub mpi_graph_create mpi_dist_graph_create "
+    "mpi_dist_graph_create_adjacent mpi_intercomm_create mpi_intercomm_merge".split()
+)
 
 
 @dataclass
@@ -34,17 +40,28 @@ class Skew:
     flow: SameFlow
     _places: dict[int, list[tuple[str, str]]] = field(default_factory=dict)  # by procedure: communicator and place
     _communicates: dict[int, bool] = field(default_factory=dict)
+    _made: set[str] | None = None
 
     def reason(self, call: BoundArguments, procedure: Procedure) -> str:
         """Why a call may match another one; empty if it does not."""
         key = id(procedure)
         if key not in self._places:
             self._places[key] = list(self._find(procedure))
-        places = [place for communicator, place in self._places[key] if communicator in (_ANY, _communicator(call))]
+        own = _communicator(call)
+        places = [place for one, place in self._places[key] if not self._are_apart(one, own, procedure)]
         if len(places) < 2:
             return ""
         where = f"{places[0]} and {places[1]}"
         return f"in {where} only some ranks may run collectives of this communicator, which match in their order"
+
+    def _are_apart(self, one: str, other: str, procedure: Procedure) -> bool:
+        """Whether two communicators cannot be the same."""
+        if self._made is None:
+            self._made = _made_by_mpi(self.program)
+        return one != other and all(
+            name in self._made and name not in procedure.dummies and procedure.scope.variable(name).alias != TARGETS
+            for name in (one, other)
+        )
 
     def _find(self, procedure: Procedure) -> Iterator[tuple[str, str]]:
         for node, communicator in self._calls(procedure):
@@ -87,6 +104,18 @@ class Skew:
                 return False
             made[node.parent.id].append(communicator)
         return len({tuple(one) for one in made.values()}) == 1
+
+
+def _made_by_mpi(program: Program) -> set[str]:
+    """Constants, and variables that only procedures of MPI set."""
+    made, assigned = {"mpi_comm_world", "mpi_comm_self"}, set[str]()
+    for node in (one for procedure in program.procedures for one in walk(procedure.node)):
+        if node.type == "subroutine_call" and text_of(children(node)[1]) in _MAKERS:
+            arguments = child_of(node, "argument_list")
+            made |= {text_of(one) for one in (named(arguments)[1:] if arguments else []) if one.type == "identifier"}
+        elif node.type in ("assignment_statement", "pointer_association_statement", "init_declarator"):
+            assigned.add(text_of(named(node)[0]))
+    return made - assigned
 
 
 def _collective(name: str, node: Node) -> BoundArguments | None:

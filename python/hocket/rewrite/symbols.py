@@ -132,6 +132,7 @@ class Scope:
     saves_all: bool = False
     added: dict[str, set[str]] = field(default_factory=dict)  # attributes that a name has here only
     is_explicit: bool = False  # implicit none
+    wants_external: bool = False  # implicit none (external)
     _seen: dict[str, Symbol] = field(default_factory=dict)  # by key, of symbols of other scopes
 
     def chain(self) -> Iterator[Scope]:
@@ -258,6 +259,13 @@ class Procedure:
         """Whether it is a local variable that shares its storage with no other."""
         is_own = symbol.key.startswith(f"{self.scope.name}::") and not symbol.is_dummy
         return is_own and symbol.alias == symbol.key
+
+    def has_own_function(self, name: str) -> bool:
+        """Whether the name of an intrinsic function, if called here, may be the program's own."""
+        symbol = self.scope.find(name)
+        if symbol is not None and "intrinsic" not in symbol.attributes and (symbol.is_procedure or symbol.is_dummy):
+            return True
+        return self.scope.may_be_generic(name)
 
     def is_saved(self, symbol: Symbol) -> bool:
         return self.scope.saves_all or "save" in symbol.attributes or self.kind == "program"

@@ -123,7 +123,7 @@ def _pipeline_of(site: Site, analysis: Analysis) -> Pipeline | None:
 
 def _strip_of(site: Site, analysis: Analysis, waited: Effects, splitter: Splitter) -> Strip | None:
     facts = analysis.facts(site.procedure)
-    if facts.has_jumps:
+    if facts.has_jumps or analysis.calls_a_function(site.item.node, site.procedure):
         return None
     place = Collector(site.procedure, analysis, facts, site.changed).place
     written = analysis.root_items(site.procedure)[1]

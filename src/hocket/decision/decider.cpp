@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "hocket/base/error.hpp"
+#include "hocket/collectives/open_mpi.hpp"
 #include "hocket/collectives/textbook.hpp"
 #include "hocket/decision/large_rounds.hpp"
 #include "hocket/decision/node_rounds.hpp"
@@ -52,6 +53,22 @@ std::vector<NodeId> nodes_of(const Network& network, std::span<const Rank> membe
     std::vector<NodeId> nodes;
     for (const Rank member : members) nodes.push_back(network.node_of(member));
     return nodes;
+}
+
+/// Of several nodes some have several members.
+bool shares_nodes(std::vector<NodeId> nodes) {
+    std::sort(nodes.begin(), nodes.end());
+    const auto last = std::unique(nodes.begin(), nodes.end());
+    return last != nodes.end() && last - nodes.begin() > 1;
+}
+
+/// Whether the MPI serves nodes that several ranks share by a component of its own: Open MPI's coll/han, on by default
+/// from 5.0 on.
+bool has_leaders(std::string_view mpi) { return mpi.starts_with("Open MPI 5."); }
+
+const Algorithm& textbook(Collective collective, std::span<const Rank> members, std::int64_t bytes) {
+    const auto num_ranks = static_cast<std::int32_t>(members.size());
+    return collectives::find_algorithm(collective, collectives::textbook_algorithm(collective, num_ranks, bytes));
 }
 
 /// Roots spread over the order.
@@ -95,6 +112,7 @@ std::vector<std::pair<std::int64_t, std::int64_t>> sizes_of(Collective collectiv
 Decider::Decider(const Network& network, const CostModel& costs, std::string_view mpi)
     : network_(network),
       costs_(costs),
+      mpi_(mpi),
       segment_bytes_(segment_sizes(costs.rendezvous_limit_bytes())),
       of_links_(static_cast<std::size_t>(network.num_capacities())) {
     if (network.calibration() == nullptr) return;
@@ -118,8 +136,8 @@ Decider::Decider(const Network& network, const CostModel& costs, std::string_vie
 }
 
 /// Beyond the largest size that was measured it is taken to be as there.
-Decider::Native Decider::native(Collective collective, std::int32_t num_ranks, std::int64_t bytes) const {
-    Native found{bytes, nullptr};
+Decider::Native Decider::native(Collective collective, std::span<const Rank> members, std::int64_t bytes) const {
+    Native found{bytes, &assumed(collective, members, bytes)};
     if (const auto known = natives_.find(collective); known != natives_.end()) {
         const auto& all = known->second;
         const auto first =
@@ -127,11 +145,15 @@ Decider::Native Decider::native(Collective collective, std::int32_t num_ranks, s
         found = first != all.end() ? *first : all.back();
         found.is_measured = first != all.end();
     }
-    if (found.algorithm == nullptr) {
-        const auto name = collectives::textbook_algorithm(collective, num_ranks, bytes);
-        found.algorithm = &collectives::find_algorithm(collective, name);
-    }
+    if (found.algorithm == nullptr) found.algorithm = &textbook(collective, members, bytes);
     return found;
+}
+
+const Algorithm& Decider::assumed(Collective collective, std::span<const Rank> members, std::int64_t bytes) const {
+    if (has_leaders(mpi_) && shares_nodes(nodes_of(network_, members))) return textbook(collective, members, bytes);
+    const auto num_ranks = static_cast<std::int32_t>(members.size());
+    const auto name = collectives::open_mpi_algorithm(mpi_, collective, num_ranks, bytes);
+    return name.empty() ? textbook(collective, members, bytes) : collectives::find_algorithm(collective, name);
 }
 
 double Decider::native_s(const Native& native, const Ordered& on_members, std::int32_t num_ranks, std::int64_t bytes) {
@@ -208,7 +230,7 @@ double Decider::predicted_s(const PlannedSchedule& schedule, std::span<const Ran
 
 double Decider::native_s(Collective collective, std::span<const Rank> members, std::int64_t bytes) {
     const auto num_ranks = static_cast<std::int32_t>(members.size());
-    const Native own = native(collective, num_ranks, bytes);
+    const Native own = native(collective, members, bytes);
     return native_s(own, ordered(*own.algorithm, members, {}), num_ranks, bytes);
 }
 
@@ -325,7 +347,7 @@ Decider::Found Decider::decide(Collective collective, std::span<const Rank> memb
     Choice last;
     for (const auto& [low, high] : sizes_of(collective)) {
         const std::int64_t middle = (low + high) / 2;
-        const Native own = native(collective, num_ranks, middle);
+        const Native own = native(collective, members, middle);
         const auto like_own = std::find_if(all.begin(), all.end(), [&](const Ordered& candidate) {
             return candidate.algorithm == own.algorithm && candidate.order.empty();
         });

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -64,7 +65,7 @@ public:
     /// cost::RoundTimes.
     double predicted_s(const PlannedSchedule&, std::span<const Rank> members, std::int64_t bytes);
     /// The same of the MPI's own function: by what was measured of it, or else taken to be
-    /// collectives::textbook_algorithm() in the order of ranks.
+    /// collectives::open_mpi_algorithm() or textbook_algorithm() in the order of ranks.
     double native_s(Collective, std::span<const Rank> members, std::int64_t bytes);
 
 private:
@@ -105,7 +106,10 @@ private:
         std::vector<PlanEntry> entries, contenders;
     };
 
-    [[nodiscard]] Native native(Collective, std::int32_t num_ranks, std::int64_t bytes) const;
+    [[nodiscard]] Native native(Collective, std::span<const Rank> members, std::int64_t bytes) const;
+    /// What the MPI is taken to do of which nothing was measured.
+    [[nodiscard]] const collectives::Algorithm& assumed(Collective, std::span<const Rank> members,
+                                                        std::int64_t bytes) const;
     static double native_s(const Native&, const Ordered&, std::int32_t num_ranks, std::int64_t bytes);
     /// Null for an algorithm that sends too many messages.
     const cost::Rounds* rounds(const collectives::Algorithm&, std::int32_t num_ranks);
@@ -126,6 +130,7 @@ private:
 
     const Network& network_;
     CostModel costs_;
+    std::string mpi_;
     std::vector<std::int64_t> segment_bytes_;
     std::map<Collective, std::vector<Native>> natives_;  // those that are known, in increasing order of bytes
     std::map<Key, cost::Rounds> rounds_;

@@ -72,6 +72,20 @@ TEST_CASE("a ring spares the slow cable, whatever the order of ranks") {
     CHECK(decider.native_s(Collective::allgather, members, bytes) == Approx(2800).epsilon(0.01));
 }
 
+TEST_CASE("of Open MPI its own choice is assumed") {
+    const Network star = network::build(network::star(8, {.bandwidth_bytes_per_s = 1e9, .latency_s = 1e-6}));
+    const auto members = ranks({0, 1, 2, 3, 4, 5, 6, 7});
+    const std::int64_t bytes = 10'000'000;
+    const auto native_s = [&](const Network& network, const char* mpi) {
+        return Decider(network, CostModel::usual(), mpi).native_s(Collective::bcast, members, bytes);
+    };
+    // The root sends the message seven times, one after the other.
+    CHECK(native_s(star, "Open MPI 5.0.10") == Approx(0.07).epsilon(0.01));
+    CHECK(native_s(star, "Open MPI 4.1.4") == native_s(star, "Open MPI 5.0.10"));
+    CHECK(native_s(star, "MPICH 4.0.2") == native_s(star, ""));
+    CHECK(native_s(star, "") < 0.03);
+}
+
 TEST_CASE("where every order is alike and the textbook's algorithm is the best nothing is served") {
     const Network star = network::build(network::star(8, {.bandwidth_bytes_per_s = 1e9, .latency_s = 1e-6}));
     Decider decider(star, CostModel::usual());
