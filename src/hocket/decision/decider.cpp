@@ -66,9 +66,11 @@ bool shares_nodes(std::vector<NodeId> nodes) {
 /// from 5.0 on.
 bool has_leaders(std::string_view mpi) { return mpi.starts_with("Open MPI 5."); }
 
-const Algorithm& textbook(Collective collective, std::span<const Rank> members, std::int64_t bytes) {
-    const auto num_ranks = static_cast<std::int32_t>(members.size());
-    return collectives::find_algorithm(collective, collectives::textbook_algorithm(collective, num_ranks, bytes));
+/// The algorithm that an MPI is taken to choose; the textbook's of one that is not known.
+const Algorithm& assumed(std::string_view mpi, Collective collective, std::int32_t num_ranks, std::int64_t bytes) {
+    std::string_view name = collectives::open_mpi_algorithm(mpi, collective, num_ranks, bytes);
+    if (name.empty()) name = collectives::textbook_algorithm(collective, num_ranks, bytes);
+    return collectives::find_algorithm(collective, name);
 }
 
 /// Roots spread over the order.
@@ -136,8 +138,9 @@ Decider::Decider(const Network& network, const CostModel& costs, std::string_vie
 }
 
 /// Beyond the largest size that was measured it is taken to be as there.
-Decider::Native Decider::native(Collective collective, std::span<const Rank> members, std::int64_t bytes) const {
-    Native found{bytes, &assumed(collective, members, bytes)};
+Decider::Native Decider::native(Collective collective, std::int32_t num_ranks, std::int64_t bytes,
+                                std::string_view assumed_mpi) const {
+    Native found{bytes, &assumed(assumed_mpi, collective, num_ranks, bytes)};
     if (const auto known = natives_.find(collective); known != natives_.end()) {
         const auto& all = known->second;
         const auto first =
@@ -145,15 +148,13 @@ Decider::Native Decider::native(Collective collective, std::span<const Rank> mem
         found = first != all.end() ? *first : all.back();
         found.is_measured = first != all.end();
     }
-    if (found.algorithm == nullptr) found.algorithm = &textbook(collective, members, bytes);
+    // Factors without an algorithm were measured beside the textbook's.
+    if (found.algorithm == nullptr) found.algorithm = &assumed({}, collective, num_ranks, bytes);
     return found;
 }
 
-const Algorithm& Decider::assumed(Collective collective, std::span<const Rank> members, std::int64_t bytes) const {
-    if (has_leaders(mpi_) && shares_nodes(nodes_of(network_, members))) return textbook(collective, members, bytes);
-    const auto num_ranks = static_cast<std::int32_t>(members.size());
-    const auto name = collectives::open_mpi_algorithm(mpi_, collective, num_ranks, bytes);
-    return name.empty() ? textbook(collective, members, bytes) : collectives::find_algorithm(collective, name);
+std::string_view Decider::assumed_mpi(std::span<const Rank> members) const {
+    return has_leaders(mpi_) && shares_nodes(nodes_of(network_, members)) ? std::string_view{} : mpi_;
 }
 
 double Decider::native_s(const Native& native, const Ordered& on_members, std::int32_t num_ranks, std::int64_t bytes) {
@@ -230,7 +231,7 @@ double Decider::predicted_s(const PlannedSchedule& schedule, std::span<const Ran
 
 double Decider::native_s(Collective collective, std::span<const Rank> members, std::int64_t bytes) {
     const auto num_ranks = static_cast<std::int32_t>(members.size());
-    const Native own = native(collective, members, bytes);
+    const Native own = native(collective, num_ranks, bytes, assumed_mpi(members));
     return native_s(own, ordered(*own.algorithm, members, {}), num_ranks, bytes);
 }
 
@@ -343,11 +344,12 @@ Decider::Found Decider::decide(Collective collective, std::span<const Rank> memb
     std::vector<std::int32_t> values;
     for (const Rank member : members) values.push_back(member.value);
 
+    const std::string_view own_mpi = assumed_mpi(members);
     Found found;
     Choice last;
     for (const auto& [low, high] : sizes_of(collective)) {
         const std::int64_t middle = (low + high) / 2;
-        const Native own = native(collective, members, middle);
+        const Native own = native(collective, num_ranks, middle, own_mpi);
         const auto like_own = std::find_if(all.begin(), all.end(), [&](const Ordered& candidate) {
             return candidate.algorithm == own.algorithm && candidate.order.empty();
         });

@@ -106,10 +106,11 @@ private:
         std::vector<PlanEntry> entries, contenders;
     };
 
-    [[nodiscard]] Native native(Collective, std::span<const Rank> members, std::int64_t bytes) const;
-    /// What the MPI is taken to do of which nothing was measured.
-    [[nodiscard]] const collectives::Algorithm& assumed(Collective, std::span<const Rank> members,
-                                                        std::int64_t bytes) const;
+    /// `assumed_mpi`: that whose choice stands for what was not measured, see assumed_mpi().
+    [[nodiscard]] Native native(Collective, std::int32_t num_ranks, std::int64_t bytes,
+                                std::string_view assumed_mpi) const;
+    /// The MPI, or nothing where its choice among these members is not known.
+    [[nodiscard]] std::string_view assumed_mpi(std::span<const Rank> members) const;
     static double native_s(const Native&, const Ordered&, std::int32_t num_ranks, std::int64_t bytes);
     /// Null for an algorithm that sends too many messages.
     const cost::Rounds* rounds(const collectives::Algorithm&, std::int32_t num_ranks);
